@@ -1,1 +1,23 @@
-//! 
+//! The product's rules, pure: no I/O, no clock, no randomness. Time comes in as UTC milliseconds, chance as bytes.
+//!
+//! Everything that decides something lives here (who is woken, what an inbox holds, what a name may be, when a quota
+//! is used up), so that each rule is a function one can test with a table.
+
+pub mod agent;
+pub mod code;
+pub mod fault;
+pub mod history;
+pub mod ids;
+pub mod inbox;
+pub mod limits;
+pub mod message;
+pub mod names;
+pub mod quota;
+pub mod room;
+pub mod room_ref;
+pub mod seat;
+pub mod source;
+pub mod typing;
+pub mod visibility;
+pub mod wait;
+pub mod wake;

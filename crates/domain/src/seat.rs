@@ -1,0 +1,135 @@
+//! An agent's place in a room: what it may see there and how far it has acknowledged.
+
+use ruma::UserId;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ids::{RoomKey, Seq},
+    limits::CONTEXT_MESSAGES,
+    message::Message,
+    visibility::{Membership, Period, may_see},
+};
+
+/// Instead of a row per agent and message: a cursor into the room's log and the stretches of membership.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seat {
+    pub room: RoomKey,
+    pub periods: Vec<Period>,
+    /// Everything that arrived up to and with this is acknowledged.
+    pub acked: Seq,
+    /// Messages from before the entry that are in the inbox all the same, to read oneself in.
+    pub context: Option<Context>,
+    /// Whether a wait has covered the room since the agent entered it.
+    pub opened: bool,
+}
+
+/// Arrivals after `after`, up to and with `until`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Context {
+    pub after: Seq,
+    pub until: Seq,
+}
+
+impl Seat {
+    /// A seat just taken.
+    #[must_use]
+    pub fn new(room: RoomKey, joined: Period) -> Self {
+        Self { room, periods: vec![joined], acked: Seq(0), context: None, opened: false }
+    }
+
+    /// In the room now.
+    #[must_use]
+    pub fn present(&self) -> bool {
+        self.periods.iter().any(|p| p.membership == Membership::Joined && p.until.is_none())
+    }
+
+    #[must_use]
+    pub fn sees(&self, message: &Message) -> bool {
+        may_see(message.visibility, message.pos, &self.periods)
+    }
+
+    /// By the place of the join in the room's order, not by clocks.
+    #[must_use]
+    pub fn before_join(&self, message: &Message) -> bool {
+        !self.was_there(message)
+    }
+
+    /// Whether the message waits in the inbox of `me`: from somebody else, not acknowledged, said while there or
+    /// given as context.
+    #[must_use]
+    pub fn holds(&self, message: &Message, me: &UserId) -> bool {
+        let given = self.was_there(message) || self.context.is_some_and(|c| c.holds(message.seq));
+        message.seq > self.acked && message.sender != me && given && self.sees(message)
+    }
+
+    /// The first wait since the entry: of the newest messages that `me` may see, those from before it become context.
+    /// `log` is the room's, oldest first.
+    pub fn open<'a>(&mut self, log: impl DoubleEndedIterator<Item = &'a Message>, me: &UserId) {
+        self.opened = true;
+        let newest = log.rev().filter(|m| m.sender != me && self.sees(m)).take(CONTEXT_MESSAGES);
+        let before: Vec<Seq> = newest.filter(|m| self.before_join(m)).map(|m| m.seq).collect();
+        let (oldest, latest) = (before.iter().min(), before.iter().max());
+        self.context = oldest.zip(latest).map(|(o, l)| Context { after: Seq(o.0 - 1), until: *l });
+    }
+
+    fn was_there(&self, message: &Message) -> bool {
+        self.periods.iter().any(|p| p.membership == Membership::Joined && p.holds(message.pos))
+    }
+}
+
+impl Context {
+    fn holds(&self, seq: Seq) -> bool {
+        self.after < seq && seq <= self.until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ruma::user_id;
+
+    use super::*;
+    use crate::{
+        ids::Pos,
+        message::samples::{ADA, said},
+        visibility::Visibility,
+    };
+
+    fn joined(after: i64, until: Option<i64>) -> Period {
+        Period { membership: Membership::Joined, after: Pos(after), until: until.map(Pos) }
+    }
+
+    #[test]
+    fn the_first_wait_gives_twenty_earlier_messages_as_context() {
+        let log: Vec<Message> = (1..=40).map(|n| said(n, ADA)).collect();
+        let mut seat = Seat::new(RoomKey(1), joined(35, None));
+        let me = user_id!("@agent_me:x");
+        let held = |s: &Seat| log.iter().filter(|m| s.holds(m, me)).map(|m| m.seq.0).collect::<Vec<_>>();
+        assert_eq!(held(&seat), (36..=40).collect::<Vec<_>>());
+        seat.open(log.iter(), me);
+        assert_eq!(held(&seat), (21..=40).collect::<Vec<_>>());
+        assert!(seat.before_join(&log[34]) && !seat.before_join(&log[35]));
+    }
+
+    #[test]
+    fn context_holds_only_what_the_puppet_may_see() {
+        let mut log: Vec<Message> = (1..=4).map(|n| said(n, ADA)).collect();
+        log[1].visibility = Visibility::Joined;
+        let mut seat = Seat::new(RoomKey(1), joined(3, None));
+        let me = user_id!("@agent_me:x");
+        seat.open(log.iter(), me);
+        let held: Vec<i64> = log.iter().filter(|m| seat.holds(m, me)).map(|m| m.seq.0).collect();
+        assert_eq!(held, [1, 3, 4]);
+    }
+
+    #[test]
+    fn what_was_said_while_out_is_not_in_the_inbox_but_what_was_unread_before_is() {
+        let log: Vec<Message> = (1..=9).map(|n| said(n, ADA)).collect();
+        let mut seat = Seat::new(RoomKey(1), joined(0, Some(3)));
+        seat.periods.push(joined(6, None));
+        seat.acked = Seq(1);
+        let me = user_id!("@agent_me:x");
+        let held: Vec<i64> = log.iter().filter(|m| seat.holds(m, me)).map(|m| m.seq.0).collect();
+        assert_eq!(held, [2, 3, 7, 8, 9]);
+        assert!(seat.present());
+    }
+}
