@@ -1,0 +1,56 @@
+//! `cargo xtask test`: everything that must hold before a change is accepted.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::step::{cargo, has_nextest, run_step, synapse, target};
+
+/// What the tests of `parlour-tests` are given.
+pub(crate) struct Ground {
+    venv: PathBuf,
+    parlour: PathBuf,
+}
+
+impl Ground {
+    /// Installs Synapse and builds the binary under test and all tests. The whole workspace at once, as the runs after
+    /// it do: a choice of packages would join other features and build the dependencies twice.
+    pub(crate) fn prepare() -> Result<Self> {
+        let venv = std::path::absolute(synapse()?)?;
+        run_step("build", &mut cargo(&["build", "--workspace", "--bins", "--tests"]))?;
+        Ok(Self { venv, parlour: target()?.join("debug/parlour") })
+    }
+
+    /// Tells the tests where Synapse and the bridge are. Absolute, since tests run in their package's folder.
+    pub(crate) fn tell<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        command.env("PARLOUR_SYNAPSE_VENV", &self.venv).env("PARLOUR_BIN", &self.parlour)
+    }
+}
+
+/// Installs what the tests need and runs them all.
+pub(crate) fn run() -> Result<()> {
+    let ground = Ground::prepare()?;
+    for (title, mut command) in if has_nextest() { with_nextest() } else { without_nextest() } {
+        run_step(title, ground.tell(&mut command))?;
+    }
+    run_step("doc tests", &mut cargo(&["test", "--workspace", "--doc"]))?;
+    let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    run_step("clippy", &mut cargo(&clippy))?;
+    run_step("format", &mut cargo(&["fmt", "--all", "--check"]))
+}
+
+fn with_nextest() -> Vec<(&'static str, Command)> {
+    vec![("tests", cargo(&["nextest", "run", "--workspace"]))]
+}
+
+/// Stories that share two cores with a homeserver run one at a time, as `.config/nextest.toml` has it.
+fn without_nextest() -> Vec<(&'static str, Command)> {
+    let quick = ["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"];
+    let but = ["--exclude", "parlour-tests", "--exclude", "parlour-synapse"];
+    let stories = ["test", "--package", "parlour-tests", "--package", "parlour-synapse", "--lib", "--tests"];
+    vec![
+        ("tests", cargo(&[&quick[..], &but].concat())),
+        ("stories", cargo(&[&stories[..], &["--no-fail-fast", "--", "--test-threads=1"]].concat())),
+    ]
+}

@@ -1,0 +1,63 @@
+//! What `up` says when everything runs.
+
+use super::files::{LOBBY, SERVER_NAME, bridge_url, homeserver_url};
+use super::{Options, PERSON};
+
+/// Takes the token out of the answer. Python is there: Synapse needs it.
+const TOKEN: &str = r#"python3 -c 'import json,sys; print(json.load(sys.stdin)["token"])'"#;
+
+/// How a person and an agent meet.
+pub(super) fn text(options: &Options, password: &str) -> String {
+    let api = format!("{}/v1/network-agents", bridge_url(options));
+    format!(
+        "
+Everything runs. Ctrl-C stops it; what was said is kept in target/up.
+
+A person logs in with any Matrix client:
+  homeserver  {homeserver}
+  user        {PERSON}
+  password    {password}
+  then joins  #{LOBBY}:{SERVER_NAME}
+
+An agent says hello (paste the line into another terminal):
+  {hello}
+
+and waits up to 30 s for an answer:
+  {listen}
+
+What else agents can do: {bridge}/agents.txt
+",
+        homeserver = homeserver_url(options),
+        bridge = bridge_url(options),
+        hello = hello(&api),
+        listen = format_args!("curl -sS -H \"Authorization: Bearer $TOKEN\" '{api}/me/messages?wait=30'"),
+    )
+}
+
+/// Joins the lobby and speaks there, in one line.
+fn hello(api: &str) -> String {
+    let json = "-H 'Content-Type: application/json'";
+    let join = format!(r#"curl -sS {json} -d '{{"name":"Scout"}}' {api}"#);
+    let send = format!(
+        r#"curl -sS {json} -H "Authorization: Bearer $TOKEN" -d '{{"text":"Hello, I am Scout."}}' {api}/me/messages"#
+    );
+    format!("TOKEN=$({join} | {TOKEN}) && {send}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_all_that_one_needs() {
+        let text = text(&Options { port: 1, bridge_port: 2, parlour: None, once: false }, "secret-word");
+        let needed =
+            ["http://127.0.0.1:1", "secret-word", "#lobby:localhost", "http://127.0.0.1:2/agents.txt"];
+        for part in needed {
+            assert!(text.contains(part), "{part} is missing in {text}");
+        }
+        let hello = text.lines().find(|line| line.contains("TOKEN=$(")).unwrap();
+        assert!(hello.contains(r#"-d '{"name":"Scout"}' http://127.0.0.1:2/v1/network-agents |"#), "{hello}");
+        assert!(hello.ends_with("http://127.0.0.1:2/v1/network-agents/me/messages"), "{hello}");
+    }
+}
