@@ -36,7 +36,7 @@ fn walk(mut from: impl Iterator<Item = usize>, limit: usize) -> Page {
 
 /// Half of `limit` before (rounded up) and half after, at most twenty on each side, and the message itself.
 fn around(len: usize, at: usize, limit: usize) -> Page {
-    const SIDE: usize = 20;
+    const SIDE: usize = crate::limits::MAX_AROUND_SIDE;
     let before = limit.div_ceil(2).min(SIDE);
     let after = (limit / 2).min(SIDE);
     let end = at.saturating_add(after + 1).min(len);

@@ -1,1 +1,35 @@
-//! 
+//! The bridge's SQLite database: schema, migrations, one writer, a few readers. The only place with SQL.
+//!
+//! [`Store::write`] takes a closure over a [`Tx`]; what is queued is committed as one group, so that a sync to disk is
+//! paid once for many. [`Store::read`] gives a [`Reader`] on a snapshot. Each table family has a file that adds its
+//! methods to both.
+
+mod agents;
+mod append;
+mod db;
+mod edits;
+mod error;
+mod journal;
+mod log;
+mod meta;
+mod quotas;
+mod rooms;
+mod seats;
+mod submissions;
+mod value;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use agents::{AgentRow, AgentState, NewAgent};
+pub use append::{Appended, NewEntry};
+pub use db::{Reader, Store, Tx};
+pub use edits::NewEdit;
+pub use error::StoreError;
+pub use journal::{Journaled, Queued};
+pub use log::Gap;
+pub use quotas::{Charge, Overdrawn};
+pub use rooms::{Member, NewRoom, RoomRow};
+pub use seats::SeatRow;
+pub use submissions::{Claim, Claimed, Submission};

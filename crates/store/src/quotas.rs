@@ -1,0 +1,66 @@
+use parlour_domain::quota::{RetryAfter, Rule, Window, give_back, take_all};
+use rusqlite::OptionalExtension;
+
+use crate::{StoreError, Tx};
+
+/// One use of what `subject` is allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Charge {
+    /// A kind and a key, such as `lobby-minute:7`.
+    pub subject: String,
+    pub rule: Rule,
+}
+
+/// At least one of the quotas is used up; none was charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overdrawn(pub RetryAfter);
+
+impl Tx<'_> {
+    /// Charges all or none.
+    pub fn charge(&self, charges: &[Charge], now_ms: i64) -> Result<Result<Vec<Window>, Overdrawn>, StoreError> {
+        let windows = charges.iter().map(|c| self.window(&c.subject)).collect::<Result<Vec<_>, _>>()?;
+        let uses: Vec<(Option<Window>, Rule)> = windows.into_iter().zip(charges.iter().map(|c| c.rule)).collect();
+        let taken = match take_all(&uses, now_ms) {
+            Ok(taken) => taken,
+            Err(retry_after) => return Ok(Err(Overdrawn(retry_after))),
+        };
+        for (charge, window) in charges.iter().zip(&taken) {
+            self.put_window(charge, *window)?;
+        }
+        Ok(Ok(taken))
+    }
+
+    /// Gives back what was charged for something that came to nothing.
+    pub fn refund(&self, charges: &[Charge], taken: &[Window]) -> Result<(), StoreError> {
+        for (charge, window) in charges.iter().zip(taken) {
+            match give_back(self.window(&charge.subject)?, *window) {
+                Some(left) => self.put_window(charge, left)?,
+                None => {
+                    let forget = "DELETE FROM quotas WHERE subject = ?1";
+                    self.0.prepare_cached(forget)?.execute([&charge.subject])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets windows that are over.
+    pub fn forget_quotas(&self, now_ms: i64) -> Result<usize, StoreError> {
+        let forget = "DELETE FROM quotas WHERE started_at_ms + length_ms < ?1";
+        Ok(self.0.prepare_cached(forget)?.execute([now_ms])?)
+    }
+
+    fn window(&self, subject: &str) -> Result<Option<Window>, StoreError> {
+        let mut query = self.0.prepare_cached("SELECT started_at_ms, used FROM quotas WHERE subject = ?1")?;
+        let window = |row: &rusqlite::Row<'_>| Ok(Window { started_at_ms: row.get(0)?, count: row.get(1)? });
+        Ok(query.query_row([subject], window).optional()?)
+    }
+
+    fn put_window(&self, charge: &Charge, window: Window) -> Result<(), StoreError> {
+        let put = "INSERT INTO quotas (subject, started_at_ms, length_ms, used) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT DO UPDATE SET started_at_ms = ?2, length_ms = ?3, used = ?4";
+        let row = (&charge.subject, window.started_at_ms, charge.rule.length_ms, window.count);
+        self.0.prepare_cached(put)?.execute(row)?;
+        Ok(())
+    }
+}

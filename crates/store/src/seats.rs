@@ -1,0 +1,187 @@
+//! Agents' places in rooms: stretches of membership and the inbox cursor.
+
+use parlour_domain::{
+    ids::{AgentKey, Pos, RoomKey, Seq},
+    inbox::Ack,
+    seat::{Context, Seat},
+    visibility::{Membership, Period},
+};
+use rusqlite::{OptionalExtension, Row};
+
+use crate::{
+    Reader, StoreError, Tx,
+    value::{from_json, json, text},
+};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeatRow {
+    pub agent: AgentKey,
+    pub seat: Seat,
+    /// The join was answered, its event is still to come: its place in the order is not final.
+    pub provisional: bool,
+    /// Taken out for idleness.
+    pub away: bool,
+}
+
+const COLUMNS: &str =
+    "agent_key, room_key, periods, provisional, acked_seq, context_after, context_until, opened, away";
+
+impl Tx<'_> {
+    /// The homeserver answered a join: in the room from its newest message on, until the join's own event says where
+    /// in the order it really was. Already in: nothing changes.
+    pub fn seat_taken(&self, agent: AgentKey, room: RoomKey) -> Result<SeatRow, StoreError> {
+        let after = self.head(room)?;
+        let mut row = self.seat_or_new(agent, room, after)?;
+        if !row.seat.present() {
+            row.seat.periods.push(Period { membership: Membership::Joined, after, until: None });
+            row.provisional = true;
+            row.seat.opened = false;
+        }
+        row.away = false;
+        self.put_seat(&row)?;
+        Ok(row)
+    }
+
+    /// The event of a join has come: what arrived before it was said before the agent was in.
+    pub fn seat_confirmed(&self, agent: AgentKey, room: RoomKey) -> Result<SeatRow, StoreError> {
+        let mut row = self.seat_taken(agent, room)?;
+        if row.provisional {
+            let after = self.head(room)?;
+            if let Some(period) = row.seat.periods.iter_mut().rev().find(|p| p.until.is_none()) {
+                period.after = after;
+            }
+            row.provisional = false;
+            self.put_seat(&row)?;
+        }
+        Ok(row)
+    }
+
+    /// Out of the room, by itself or by others. `None` where it was not in.
+    pub fn seat_left(&self, agent: AgentKey, room: RoomKey, away: bool) -> Result<Option<SeatRow>, StoreError> {
+        let Some(mut row) = self.seat(agent, room)?.filter(|row| row.seat.present()) else {
+            return Ok(None);
+        };
+        let head = self.head(room)?;
+        for period in row.seat.periods.iter_mut().filter(|p| p.until.is_none()) {
+            period.until = Some(head);
+        }
+        row.provisional = false;
+        row.away = away;
+        self.put_seat(&row)?;
+        Ok(Some(row))
+    }
+
+    /// Not to be put back any more.
+    pub fn seat_given_up(&self, agent: AgentKey, room: RoomKey) -> Result<(), StoreError> {
+        let set = "UPDATE seats SET away = 0 WHERE agent_key = ?1 AND room_key = ?2";
+        self.0.prepare_cached(set)?.execute((agent.0, room.0))?;
+        Ok(())
+    }
+
+    /// The first wait since the entry has covered the room.
+    pub fn seat_opened(
+        &self,
+        agent: AgentKey,
+        room: RoomKey,
+        context: Option<Context>,
+    ) -> Result<(), StoreError> {
+        let set = "UPDATE seats SET opened = 1, context_after = ?3, context_until = ?4
+            WHERE agent_key = ?1 AND room_key = ?2";
+        let (after, until) = (context.map(|c| c.after.0), context.map(|c| c.until.0));
+        self.0.prepare_cached(set)?.execute((agent.0, room.0, after, until))?;
+        Ok(())
+    }
+
+    /// Moves the cursors of one room or of all; never back.
+    pub fn acknowledge(&self, agent: AgentKey, ack: Ack) -> Result<(), StoreError> {
+        let up_to = ack.up_to.0;
+        match ack.room {
+            Some(room) => self
+                .0
+                .prepare_cached(
+                    "UPDATE seats SET acked_seq = max(acked_seq, ?3) WHERE agent_key = ?1 AND room_key = ?2",
+                )?
+                .execute((agent.0, room.0, up_to))?,
+            None => self
+                .0
+                .prepare_cached("UPDATE seats SET acked_seq = max(acked_seq, ?2) WHERE agent_key = ?1")?
+                .execute((agent.0, up_to))?,
+        };
+        Ok(())
+    }
+
+    /// Place of the newest message, living or not.
+    pub(crate) fn head(&self, room: RoomKey) -> Result<Pos, StoreError> {
+        let mut query = self.0.prepare_cached("SELECT head_pos FROM rooms WHERE room_key = ?1")?;
+        Ok(Pos(query.query_row([room.0], |row| row.get(0))?))
+    }
+
+    fn seat(&self, agent: AgentKey, room: RoomKey) -> Result<Option<SeatRow>, StoreError> {
+        let query = format!("SELECT {COLUMNS} FROM seats WHERE agent_key = ?1 AND room_key = ?2");
+        let mut query = self.0.prepare_cached(&query)?;
+        query.query_row((agent.0, room.0), |row| Ok(seat_row(row))).optional()?.transpose()
+    }
+
+    fn seat_or_new(&self, agent: AgentKey, room: RoomKey, after: Pos) -> Result<SeatRow, StoreError> {
+        let joined = Period { membership: Membership::Joined, after, until: None };
+        Ok(self.seat(agent, room)?.unwrap_or_else(|| SeatRow {
+            agent,
+            seat: Seat::new(room, joined),
+            provisional: true,
+            away: false,
+        }))
+    }
+
+    fn put_seat(&self, row: &SeatRow) -> Result<(), StoreError> {
+        let put = "INSERT INTO seats (agent_key, room_key, periods, provisional, opened, away) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT DO UPDATE SET periods = ?3, provisional = ?4, opened = ?5, away = ?6";
+        self.0.prepare_cached(put)?.execute((
+            row.agent.0,
+            row.seat.room.0,
+            json(&row.seat.periods)?,
+            row.provisional,
+            row.seat.opened,
+            row.away,
+        ))?;
+        Ok(())
+    }
+}
+
+impl Reader<'_> {
+    /// The seats of all agents that are not gone.
+    pub fn seats(&self) -> Result<Vec<SeatRow>, StoreError> {
+        let query = format!("SELECT {COLUMNS} FROM seats ORDER BY agent_key, room_key");
+        self.0.prepare_cached(&query)?.query_and_then([], seat_row)?.collect()
+    }
+
+    /// How many messages of others left the log while `agent` was in the room and had not acknowledged them.
+    pub fn dropped(&self, agent: AgentKey, seat: &Seat) -> Result<usize, StoreError> {
+        let mut query = self.0.prepare_cached(
+            "SELECT count(*) FROM evicted WHERE room_key = ?1 AND seq > ?2 AND agent_key IS NOT ?3
+             AND pos > ?4 AND pos <= ?5",
+        )?;
+        let mut dropped = 0;
+        for period in seat.periods.iter().filter(|p| p.membership == Membership::Joined) {
+            let until = period.until.map_or(i64::MAX, |p| p.0);
+            let row = (seat.room.0, seat.acked.0, agent.0, period.after.0, until);
+            dropped += query.query_row(row, |row| row.get::<_, usize>(0))?;
+        }
+        Ok(dropped)
+    }
+}
+
+fn seat_row(row: &Row<'_>) -> Result<SeatRow, StoreError> {
+    let context: (Option<i64>, Option<i64>) = (row.get("context_after")?, row.get("context_until")?);
+    Ok(SeatRow {
+        agent: AgentKey(row.get("agent_key")?),
+        seat: Seat {
+            room: RoomKey(row.get("room_key")?),
+            periods: from_json(&text(row, "periods")?, "seats.periods")?,
+            acked: Seq(row.get("acked_seq")?),
+            context: context.0.zip(context.1).map(|(after, until)| Context { after: Seq(after), until: Seq(until) }),
+            opened: row.get("opened")?,
+        },
+        provisional: row.get("provisional")?,
+        away: row.get("away")?,
+    })
+}

@@ -1,0 +1,129 @@
+//! What agents asked to be sent. A claim is on disk before the homeserver hears of it, and settled by its answer or by
+//! the echo, whichever comes first.
+
+use parlour_domain::{
+    ids::{AgentKey, MessageId, RoomKey},
+    message::Body,
+    quota::Window,
+};
+use ruma::{EventId, OwnedEventId};
+use rusqlite::{OptionalExtension, Row};
+
+use crate::{
+    Charge, Overdrawn, Reader, StoreError, Tx,
+    value::{from_json, id, message_id},
+};
+
+/// A request to send.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    pub agent: AgentKey,
+    pub id: MessageId,
+    pub room: RoomKey,
+    /// SHA-256 over room, text, reply and mentions.
+    pub digest: [u8; 32],
+    /// The event's content: the same bytes each time it is sent.
+    pub content: String,
+    pub body: String,
+    pub claimed_at_ms: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claimed {
+    /// Ours to send; what was charged for it.
+    New(Vec<Window>),
+    Before(Submission),
+    Overdrawn(Overdrawn),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Submission {
+    pub agent: AgentKey,
+    pub id: MessageId,
+    pub room: RoomKey,
+    pub digest: [u8; 32],
+    /// `None` once sent.
+    pub content: Option<String>,
+    pub body: Option<Body>,
+    pub event_id: Option<OwnedEventId>,
+    pub claimed_at_ms: i64,
+}
+
+const COLUMNS: &str = "agent_key, submission_id, room_key, digest, content, body, event_id, claimed_at_ms";
+
+impl Tx<'_> {
+    /// Claims a submission and charges for it, or finds that it was claimed before, which costs nothing.
+    pub fn claim(&self, claim: &Claim, charges: &[Charge]) -> Result<Claimed, StoreError> {
+        if let Some(before) = submission(self.0, claim.agent, claim.id)? {
+            return Ok(Claimed::Before(before));
+        }
+        let taken = match self.charge(charges, claim.claimed_at_ms)? {
+            Ok(taken) => taken,
+            Err(overdrawn) => return Ok(Claimed::Overdrawn(overdrawn)),
+        };
+        let add = "INSERT INTO submissions (agent_key, submission_id, room_key, digest, content, body, claimed_at_ms)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        self.0.prepare_cached(add)?.execute((
+            claim.agent.0,
+            claim.id.0.as_bytes(),
+            claim.room.0,
+            claim.digest,
+            &claim.content,
+            &claim.body,
+            claim.claimed_at_ms,
+        ))?;
+        Ok(Claimed::New(taken))
+    }
+
+    /// The homeserver has it. Returns whether that is news.
+    pub fn sent(&self, agent: AgentKey, submission: MessageId, event_id: &EventId) -> Result<bool, StoreError> {
+        let settle = "UPDATE submissions SET event_id = ?3, content = NULL, body = NULL
+            WHERE agent_key = ?1 AND submission_id = ?2 AND event_id IS NULL";
+        let row = (agent.0, submission.0.as_bytes(), event_id.as_str());
+        Ok(self.0.prepare_cached(settle)?.execute(row)? > 0)
+    }
+
+    /// Certainly not sent: as if it had never been asked for.
+    pub fn unclaim(&self, agent: AgentKey, submission: MessageId) -> Result<(), StoreError> {
+        let forget = "DELETE FROM submissions WHERE agent_key = ?1 AND submission_id = ?2 AND event_id IS NULL";
+        self.0.prepare_cached(forget)?.execute((agent.0, submission.0.as_bytes()))?;
+        Ok(())
+    }
+}
+
+impl Reader<'_> {
+    pub fn submission(&self, agent: AgentKey, id: MessageId) -> Result<Option<Submission>, StoreError> {
+        submission(self.0, agent, id)
+    }
+
+    /// Claimed, and neither sent nor refused.
+    pub fn pending_submissions(&self) -> Result<Vec<Submission>, StoreError> {
+        let query = format!("SELECT {COLUMNS} FROM submissions WHERE event_id IS NULL ORDER BY claimed_at_ms");
+        self.0.prepare_cached(&query)?.query_and_then([], row)?.collect()
+    }
+}
+
+fn submission(
+    connection: &rusqlite::Connection,
+    agent: AgentKey,
+    id: MessageId,
+) -> Result<Option<Submission>, StoreError> {
+    let query = format!("SELECT {COLUMNS} FROM submissions WHERE agent_key = ?1 AND submission_id = ?2");
+    let mut query = connection.prepare_cached(&query)?;
+    query.query_row((agent.0, id.0.as_bytes()), |r| Ok(row(r))).optional()?.transpose()
+}
+
+fn row(row: &Row<'_>) -> Result<Submission, StoreError> {
+    let event_id: Option<String> = row.get("event_id")?;
+    let body: Option<String> = row.get("body")?;
+    Ok(Submission {
+        agent: AgentKey(row.get("agent_key")?),
+        id: message_id(row, "submission_id")?,
+        room: RoomKey(row.get("room_key")?),
+        digest: row.get("digest")?,
+        content: row.get("content")?,
+        body: body.map(|b| from_json(&b, "submissions.body")).transpose()?,
+        event_id: event_id.map(|e| id(&e, "submissions.event_id")).transpose()?,
+        claimed_at_ms: row.get("claimed_at_ms")?,
+    })
+}
