@@ -37,6 +37,8 @@ impl AgentState {
 pub struct AgentRow {
     pub agent: Agent,
     pub state: AgentState,
+    pub likeness: String,
+    pub number: u16,
     pub token_digest: Option<[u8; 32]>,
     pub last_call_ms: i64,
     pub last_mentions: Vec<OwnedUserId>,
@@ -47,22 +49,28 @@ pub struct NewAgent {
     pub id: AgentId,
     pub user_id: OwnedUserId,
     pub display_name: String,
+    /// What the name looks like, and the number after it: no two living agents share both.
+    pub likeness: String,
+    pub number: u16,
     /// SHA-256.
     pub token_digest: [u8; 32],
     pub created_at_ms: i64,
 }
 
-const COLUMNS: &str = "agent_key, agent_id, user_id, display_name, token_digest, state, created_at_ms, last_call_ms, last_mentions";
+const COLUMNS: &str = "agent_key, agent_id, user_id, display_name, likeness, number, token_digest, state,
+    created_at_ms, last_call_ms, last_mentions";
 
 impl Tx<'_> {
     /// A new agent, `joining`.
     pub fn add_agent(&self, new: &NewAgent) -> Result<AgentKey, StoreError> {
-        let add = "INSERT INTO agents (agent_id, user_id, display_name, token_digest, state, created_at_ms, last_call_ms)
-            VALUES (?1, ?2, ?3, ?4, 'joining', ?5, ?5)";
+        let add = "INSERT INTO agents (agent_id, user_id, display_name, likeness, number, token_digest, state, created_at_ms,
+            last_call_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'joining', ?7, ?7)";
         self.0.prepare_cached(add)?.execute((
             new.id.0.as_bytes(),
             new.user_id.as_str(),
             &new.display_name,
+            &new.likeness,
+            new.number,
             new.token_digest,
             new.created_at_ms,
         ))?;
@@ -134,6 +142,8 @@ fn agent_row(row: &Row<'_>) -> Result<AgentRow, StoreError> {
             created_at_ms: row.get("created_at_ms")?,
         },
         state: state.ok_or_else(|| corrupt("agents.state"))?,
+        likeness: row.get("likeness")?,
+        number: row.get("number")?,
         token_digest: row.get("token_digest")?,
         last_call_ms: row.get("last_call_ms")?,
         last_mentions: from_json(&text(row, "last_mentions")?, "agents.last_mentions")?,

@@ -53,6 +53,9 @@ CREATE TABLE agents (
   agent_id      BLOB NOT NULL UNIQUE,
   user_id       TEXT NOT NULL UNIQUE,
   display_name  TEXT NOT NULL,
+  -- what the name looks like, and its number: no two living agents share both
+  likeness      TEXT NOT NULL,
+  number        INTEGER NOT NULL,
   -- SHA-256 of the token; NULL once it is void
   token_digest  BLOB UNIQUE,
   -- joining: not yet told its token; leaving: token void, still to be taken out of its rooms
@@ -62,6 +65,7 @@ CREATE TABLE agents (
   -- whom its last message mentioned, for waitFor=mentioned; a JSON list of user ids
   last_mentions TEXT NOT NULL DEFAULT '[]'
 ) STRICT;
+CREATE UNIQUE INDEX agents_by_name ON agents (likeness, number) WHERE token_digest IS NOT NULL;
 CREATE INDEX agents_by_state ON agents (state) WHERE state <> 'gone';
 
 -- An agent's place in a room. Instead of a row per agent and message: one cursor.
