@@ -26,6 +26,10 @@ pub struct SeatRow {
 const COLUMNS: &str =
     "agent_key, room_key, periods, provisional, acked_seq, context_after, context_until, opened, away";
 
+/// Context has a cursor of its own; see [`Context`].
+const ACKNOWLEDGE: &str = "UPDATE seats SET acked_seq = max(acked_seq, ?2),
+    context_after = max(context_after, min(context_until, ?2)) WHERE agent_key = ?1";
+
 impl Tx<'_> {
     /// The homeserver answered a join: in the room from its newest message on, until the join's own event says where
     /// in the order it really was. Already in: nothing changes.
@@ -98,13 +102,11 @@ impl Tx<'_> {
         match ack.room {
             Some(room) => self
                 .0
-                .prepare_cached(
-                    "UPDATE seats SET acked_seq = max(acked_seq, ?3) WHERE agent_key = ?1 AND room_key = ?2",
-                )?
-                .execute((agent.0, room.0, up_to))?,
+                .prepare_cached(&format!("{ACKNOWLEDGE} AND room_key = ?3"))?
+                .execute((agent.0, up_to, room.0))?,
             None => self
                 .0
-                .prepare_cached("UPDATE seats SET acked_seq = max(acked_seq, ?2) WHERE agent_key = ?1")?
+                .prepare_cached(ACKNOWLEDGE)?
                 .execute((agent.0, up_to))?,
         };
         Ok(())
