@@ -73,7 +73,7 @@ codes! {
 
 /// A refusal or failure on its way to the caller. `message` is for them: it says what to do next and holds no secret
 /// and no text of a message. `cause` is for the log only.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fault {
     pub code: Code,
     pub message: String,
