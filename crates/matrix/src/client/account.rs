@@ -1,0 +1,87 @@
+//! Puppets as accounts.
+
+use http::Method;
+use ruma::{OwnedUserId, UserId};
+use serde::Deserialize;
+use serde_json::{json, value::RawValue};
+
+use super::{Client, HsError, request::V3};
+use crate::json::Fields;
+
+/// How a registration ended; either way the account is ours to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Registered {
+    Fresh,
+    /// It was there before.
+    Existing,
+}
+
+/// What a person or puppet shows of themselves. Empty where nothing is set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    pub display_name: Option<String>,
+    /// `mxc://`
+    pub avatar_url: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Whoami {
+    user_id: OwnedUserId,
+}
+
+impl Client {
+    /// Whom the homeserver takes us for when we act as `user`: proof that the token and the namespace fit.
+    ///
+    /// # Errors
+    /// See [`HsError`]; `M_UNKNOWN_TOKEN` where the homeserver does not know our registration.
+    pub async fn whoami(&self, user: &UserId) -> Result<OwnedUserId, HsError> {
+        let who: Whoami =
+            self.request("whoami", Method::GET, V3, &["account", "whoami"]).by(user).call().await?;
+        Ok(who.user_id)
+    }
+
+    /// Makes the account `@localpart:server` unless it exists, without a device or a token of its own.
+    ///
+    /// # Errors
+    /// See [`HsError`]; `M_EXCLUSIVE` where the name is not in our namespace.
+    pub async fn register(&self, localpart: &str) -> Result<Registered, HsError> {
+        let body = json!({
+            "type": "m.login.application_service",
+            "username": localpart,
+            "inhibit_login": true,
+        });
+        match self.request("register", Method::POST, V3, &["register"]).json(&body).done().await {
+            Ok(()) => Ok(Registered::Fresh),
+            Err(error) if error.has_code("M_USER_IN_USE") => Ok(Registered::Existing),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// # Errors
+    /// See [`HsError`].
+    pub async fn set_display_name(&self, user: &UserId, name: &str) -> Result<(), HsError> {
+        let path = ["profile", user.as_str(), "displayname"];
+        let request = self.request("set_display_name", Method::PUT, V3, &path).by(user);
+        request.json(&json!({"displayname": name})).done().await
+    }
+
+    /// The profile of anybody; empty for somebody whom the homeserver does not know.
+    ///
+    /// # Errors
+    /// See [`HsError`].
+    pub async fn profile(&self, user: &UserId) -> Result<Profile, HsError> {
+        let request = self.request("profile", Method::GET, V3, &["profile", user.as_str()]);
+        match request.call::<Box<RawValue>>().await {
+            Ok(raw) => Ok(Profile::read(&raw)),
+            Err(error) if error.is_not_found() => Ok(Profile::default()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Profile {
+    fn read(raw: &RawValue) -> Self {
+        let fields = Fields::of(raw).unwrap_or_default();
+        Self { display_name: fields.text("displayname"), avatar_url: fields.text("avatar_url") }
+    }
+}

@@ -1,0 +1,81 @@
+//! Reading rooms as somebody who may see them.
+
+use http::Method;
+use ruma::{EventId, RoomId, UserId};
+use serde_json::value::RawValue;
+
+use super::{Client, HsError, SLOW, request::V3};
+use crate::json::{Fields, list, owned_object};
+
+/// A stretch of a room's timeline, in the order that was asked for.
+#[derive(Clone, Debug, Default)]
+pub struct MessagesPage {
+    /// Events, to be read by [`crate::Incoming::parse`] with the room given.
+    pub chunk: Vec<Box<RawValue>>,
+    /// Where the next page begins; `None` at the end.
+    pub end: Option<String>,
+}
+
+impl Client {
+    /// The room's whole current state (or, for somebody who left, as it was then).
+    ///
+    /// # Errors
+    /// See [`HsError`].
+    pub async fn room_state(&self, user: &UserId, room: &RoomId) -> Result<Vec<Box<RawValue>>, HsError> {
+        let request =
+            self.request("room_state", Method::GET, V3, &["rooms", room.as_str(), "state"]).by(user);
+        let raw: Box<RawValue> = request.timeout(SLOW).call().await?;
+        objects(Some(&raw))
+    }
+
+    /// A page of the room's timeline, newest first when `backwards`. Without `from` it begins at that end.
+    ///
+    /// # Errors
+    /// See [`HsError`].
+    pub async fn messages(
+        &self,
+        user: &UserId,
+        room: &RoomId,
+        from: Option<&str>,
+        backwards: bool,
+        limit: u32,
+    ) -> Result<MessagesPage, HsError> {
+        let mut request = self
+            .request("messages", Method::GET, V3, &["rooms", room.as_str(), "messages"])
+            .by(user)
+            .query("dir", if backwards { "b" } else { "f" })
+            .query("limit", &limit.to_string());
+        if let Some(from) = from {
+            request = request.query("from", from);
+        }
+        let raw: Box<RawValue> = request.timeout(SLOW).call().await?;
+        let fields = Fields::of(&raw).unwrap_or_default();
+        Ok(MessagesPage { chunk: objects(fields.get("chunk"))?, end: fields.str("end") })
+    }
+
+    /// One event, `None` where there is none that `user` may see.
+    ///
+    /// # Errors
+    /// See [`HsError`]; `M_FORBIDDEN` for somebody who is not in the room.
+    pub async fn event(
+        &self,
+        user: &UserId,
+        room: &RoomId,
+        event_id: &EventId,
+    ) -> Result<Option<Box<RawValue>>, HsError> {
+        let path = ["rooms", room.as_str(), "event", event_id.as_str()];
+        match self.request("event", Method::GET, V3, &path).by(user).call().await {
+            Ok(raw) => Ok(Some(raw)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The objects of a list. No list at all is not the answer of a homeserver.
+fn objects(raw: Option<&RawValue>) -> Result<Vec<Box<RawValue>>, HsError> {
+    match raw.and_then(list) {
+        Some(items) => Ok(items.into_iter().filter_map(owned_object).collect()),
+        None => Err(HsError::Unknown("a success, but without the list of events".to_owned())),
+    }
+}
