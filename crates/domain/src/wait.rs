@@ -40,6 +40,8 @@ pub enum Reason {
     Digest,
     Knocks,
     Timeout,
+    /// A knock was answered while the wait ran: told as a timeout, and hands over nothing.
+    Admitted,
     Superseded,
 }
 
@@ -51,7 +53,7 @@ impl Reason {
             Self::Messages => "messages",
             Self::Digest => "digest",
             Self::Knocks => "knocks",
-            Self::Timeout => "timeout",
+            Self::Timeout | Self::Admitted => "timeout",
             Self::Superseded => "superseded",
         }
     }
@@ -90,7 +92,7 @@ pub fn step(terms: &Terms, state: &State<'_>) -> Step {
         return Step::Answer(Reason::Superseded);
     }
     if state.admitted {
-        return Step::Answer(Reason::Timeout);
+        return Step::Answer(Reason::Admitted);
     }
     let at_once = state.look || state.knocks || state.now_ms >= deadline(terms, state);
     match Trigger::find(terms, state) {
@@ -100,18 +102,16 @@ pub fn step(terms: &Terms, state: &State<'_>) -> Step {
     }
 }
 
+/// A look is told as a timeout even if a digest is due: it hands over everything anyway.
 fn without_trigger(terms: &Terms, state: &State<'_>) -> Step {
-    let digest_at = digest_at(terms, state);
-    if state.knocks {
-        Step::Answer(Reason::Knocks)
-    } else if state.look {
-        Step::Answer(Reason::Timeout)
-    } else if digest_at.is_some_and(|at| at <= state.now_ms) {
+    let (deadline, digest_at) = (deadline(terms, state), digest_at(terms, state));
+    if !state.look && digest_at.is_some_and(|at| at <= state.now_ms) {
         Step::Answer(Reason::Digest)
-    } else if state.now_ms >= deadline(terms, state) {
+    } else if state.knocks {
+        Step::Answer(Reason::Knocks)
+    } else if state.look || state.now_ms >= deadline {
         Step::Answer(Reason::Timeout)
     } else {
-        let deadline = deadline(terms, state);
         Step::Sleep { until_ms: digest_at.map_or(deadline, |at| at.min(deadline)) }
     }
 }
@@ -135,6 +135,7 @@ pub fn missing(watch: &Watch, entries: &[Entry]) -> BTreeSet<OwnedUserId> {
 /// What woke the agent.
 struct Trigger<'a> {
     reason: Reason,
+    /// When the first of it came: the cap on settling counts from here.
     since_ms: i64,
     waking: Vec<&'a Entry>,
 }
@@ -150,8 +151,10 @@ impl<'a> Trigger<'a> {
             theirs.map(|e| e.message.received_at_ms).min()
         };
         let firsts: Option<Vec<i64>> = watch.wait_for.iter().map(first).collect();
-        let since_ms = firsts?.into_iter().max()?;
+        let complete_ms = firsts?.into_iter().max()?;
         let waking = entries.iter().filter(|e| e.wakes || e.awaited).collect();
+        // what woke before, by itself, has been settling since then
+        let since_ms = Self::messages(entries).map_or(complete_ms, |t| t.since_ms.min(complete_ms));
         Some(Self { reason: Reason::AllReplied, since_ms, waking })
     }
 
@@ -194,3 +197,6 @@ impl<'a> Trigger<'a> {
         self.waking.iter().filter_map(of).map(at).max().unwrap_or(i64::MIN / 2)
     }
 }
+
+#[cfg(test)]
+mod tests;
