@@ -53,18 +53,15 @@ pub struct Handout {
 #[must_use]
 pub fn hand_out(terms: &Terms, reason: Reason, look: bool, entries: &[Entry]) -> Handout {
     let pool = pool(terms, reason, look, entries);
-    let given = fit(&pool, terms.limit, entries);
+    let woke = |i: &usize| woke(reason, &entries[*i]);
+    let given = fit(&pool, terms.limit, woke);
     let before_last = given.last().map_or(0, |last| last + 1);
-    let woke = if matches!(reason, Reason::Messages | Reason::AllReplied) {
-        given.iter().copied().filter(|&i| entries[i].wakes || entries[i].awaited).collect()
-    } else {
-        vec![]
-    };
+    let named = matches!(reason, Reason::Messages | Reason::AllReplied);
     Handout {
         skipped: before_last - given.len(),
         remaining: entries.len() - before_last,
+        woke: given.iter().copied().filter(|i| named && woke(i)).collect(),
         given,
-        woke,
         missing: if reason == Reason::Superseded { BTreeSet::new() } else { missing(&terms.watch, entries) },
     }
 }
@@ -73,7 +70,7 @@ pub fn hand_out(terms: &Terms, reason: Reason, look: bool, entries: &[Entry]) ->
 fn pool(terms: &Terms, reason: Reason, look: bool, entries: &[Entry]) -> Vec<usize> {
     let everything = look || matches!(reason, Reason::Messages | Reason::AllReplied | Reason::Digest);
     let may = |e: &Entry| match reason {
-        Reason::Superseded => false,
+        Reason::Superseded | Reason::Admitted => false,
         _ if terms.mentions_only => everything && e.wakes,
         Reason::Timeout if !look => e.awaited,
         _ => everything,
@@ -81,13 +78,17 @@ fn pool(terms: &Terms, reason: Reason, look: bool, entries: &[Entry]) -> Vec<usi
     (0..entries.len()).filter(|&i| may(&entries[i])).collect()
 }
 
+/// Those waited for wake together or not at all: they must not push out what did wake.
+fn woke(reason: Reason, entry: &Entry) -> bool {
+    entry.wakes || (entry.awaited && reason != Reason::Messages)
+}
+
 /// All if they fit; else those that woke, earliest first, and then the newest of the rest.
-fn fit(pool: &[usize], limit: usize, entries: &[Entry]) -> Vec<usize> {
+fn fit(pool: &[usize], limit: usize, woke: impl Fn(&usize) -> bool) -> Vec<usize> {
     if pool.len() <= limit {
         return pool.to_vec();
     }
-    let (waking, rest): (Vec<usize>, Vec<usize>) =
-        pool.iter().partition(|&&i| entries[i].wakes || entries[i].awaited);
+    let (waking, rest): (Vec<usize>, Vec<usize>) = pool.iter().partition(|i| woke(i));
     let mut given: Vec<usize> = waking.into_iter().take(limit).collect();
     let room = limit - given.len();
     given.extend(rest.into_iter().rev().take(room));
@@ -115,6 +116,12 @@ impl Ack {
     pub fn apply(self, seat: &mut Seat) {
         if self.room.is_none_or(|r| r == seat.room) {
             seat.acked = seat.acked.max(self.up_to);
+            seat.context = seat.context.map(|c| c.acknowledged(self.up_to));
         }
     }
 }
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod tests;

@@ -15,7 +15,7 @@ use crate::{
 pub struct Seat {
     pub room: RoomKey,
     pub periods: Vec<Period>,
-    /// Everything that arrived up to and with this is acknowledged.
+    /// Of what was said while in, everything that arrived up to and with this is acknowledged.
     pub acked: Seq,
     /// Messages from before the entry that are in the inbox all the same, to read oneself in.
     pub context: Option<Context>,
@@ -23,7 +23,8 @@ pub struct Seat {
     pub opened: bool,
 }
 
-/// Arrivals after `after`, up to and with `until`.
+/// Of what was said while out, the arrivals after `after`, up to and with `until`. Acknowledging moves `after`: the
+/// seat's own cursor can be past them all, moved by an acknowledgement of other rooms before they were given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Context {
     pub after: Seq,
@@ -58,18 +59,32 @@ impl Seat {
     /// given as context.
     #[must_use]
     pub fn holds(&self, message: &Message, me: &UserId) -> bool {
-        let given = self.was_there(message) || self.context.is_some_and(|c| c.holds(message.seq));
-        message.seq > self.acked && message.sender != me && given && self.sees(message)
+        let unread = if self.was_there(message) {
+            message.seq > self.acked
+        } else {
+            self.context.is_some_and(|c| c.holds(message.seq))
+        };
+        unread && message.sender != me && self.sees(message)
     }
 
-    /// The first wait since the entry: of the newest messages that `me` may see, those from before it become context.
-    /// `log` is the room's, oldest first.
+    /// Nothing that arrived up to and with this is in the inbox: where to begin reading the log.
+    #[must_use]
+    pub fn read_after(&self) -> Seq {
+        let context = self.context.filter(|c| c.after < c.until);
+        context.map_or(self.acked, |c| self.acked.min(c.after))
+    }
+
+    /// The first wait since the entry: of the newest messages that `me` may see, those from before it become
+    /// context, but for what was acknowledged as context of an earlier entry. `log` is the room's by arrival: context
+    /// is a stretch of arrivals, and a late one in between would be taken for part of it.
     pub fn open<'a>(&mut self, log: impl DoubleEndedIterator<Item = &'a Message>, me: &UserId) {
         self.opened = true;
         let newest = log.rev().filter(|m| m.sender != me && self.sees(m)).take(CONTEXT_MESSAGES);
         let before: Vec<Seq> = newest.filter(|m| self.before_join(m)).map(|m| m.seq).collect();
-        let (oldest, latest) = (before.iter().min(), before.iter().max());
-        self.context = oldest.zip(latest).map(|(o, l)| Context { after: Seq(o.0 - 1), until: *l });
+        let done = self.context.map_or(Seq(0), |c| c.after);
+        if let (Some(oldest), Some(until)) = (before.iter().min(), before.iter().max()) {
+            self.context = Some(Context { after: done.max(Seq(oldest.0 - 1)), until: *until });
+        }
     }
 
     fn was_there(&self, message: &Message) -> bool {
@@ -78,6 +93,12 @@ impl Seat {
 }
 
 impl Context {
+    /// The same once everything up to and with `up_to` is acknowledged.
+    #[must_use]
+    pub fn acknowledged(self, up_to: Seq) -> Self {
+        Self { after: self.after.max(up_to.min(self.until)), ..self }
+    }
+
     fn holds(&self, seq: Seq) -> bool {
         self.after < seq && seq <= self.until
     }
