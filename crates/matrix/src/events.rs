@@ -1,1 +1,35 @@
-//! TEMP
+//! Matrix events and what they mean to agents, both ways.
+
+mod body;
+mod fallback;
+mod incoming;
+mod mentions;
+mod outgoing;
+mod poll;
+mod power;
+mod relation;
+mod state;
+
+use ruma::{OwnedEventId, OwnedRoomId, OwnedUserId};
+
+pub use incoming::{Edit, Incoming, NewMessage, Redaction};
+pub use outgoing::{Outgoing, Reply, TooLarge, content};
+pub use power::Power;
+pub use state::{Create, Member, Membership, StateChange, StateEvent};
+
+/// Content key of ours that carries the submission id, so that the echo of a message settles its submission. Anybody
+/// can write it: it means something only in events of the puppet that was to send them.
+pub const SUBMISSION_KEY: &str = "io.parlour.submission_id";
+
+/// What all events have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    pub event_id: OwnedEventId,
+    pub room_id: OwnedRoomId,
+    pub sender: OwnedUserId,
+    /// `origin_server_ts`, UTC milliseconds as the sender's homeserver has it; 0 where it is missing.
+    pub sent_at_ms: i64,
+}
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,6 @@ pub mod transaction;
 
 pub use appservice::{BoxFuture, Inbound, TransactionError, router};
 pub use client::{Client, ClientError, CreateRoom, HsError, MessagesPage, Profile, Registered, Versions};
-//pub use events::Incoming;
+pub use events::Incoming;
 pub use registration::{Namespace, Registration, RegistrationError, Wanted};
 pub use transaction::{BadTransaction, Transaction};
