@@ -7,9 +7,12 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 
-use crate::clock::{ms_since, now, pause};
+use crate::{
+    clock::{ms_since, now, pause},
+    machine,
+};
 
 /// The contract with operators says that a bridge is gone this long after SIGTERM; a little on top for a busy machine.
 const STOP: Duration = Duration::from_secs(15);
@@ -73,7 +76,7 @@ impl Bridge {
         let handle = Pid::from_raw(pid.cast_signed()).context("0 is no pid")?;
         kill_process(handle, signal).with_context(|| format!("cannot signal the bridge, pid {pid}"))?;
         let start = now();
-        while self.is_alive(handle)? {
+        while self.is_alive(pid)? {
             if ms_since(start) > STOP.as_secs_f64() * 1000.0 {
                 bail!("the bridge, pid {pid}, was still there {STOP:?} after {signal:?}");
             }
@@ -83,11 +86,11 @@ impl Bridge {
         Ok(())
     }
 
-    fn is_alive(&mut self, pid: Pid) -> Result<bool> {
+    fn is_alive(&mut self, pid: u32) -> Result<bool> {
         match self {
             Self::Ours { child: Some(child), .. } => Ok(child.try_wait()?.is_none()),
             Self::Ours { child: None, .. } => Ok(false),
-            Self::Foreign { .. } => Ok(test_kill_process(pid).is_ok()),
+            Self::Foreign { .. } => Ok(machine::is_running(pid)),
         }
     }
 

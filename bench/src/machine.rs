@@ -24,6 +24,12 @@ pub(crate) fn process(pid: Option<u32>) -> Option<Process> {
     Some(Process { rss_kib, cpu_seconds: cpu_seconds(Some(pid))?, open_files, threads })
 }
 
+/// Whether `pid` is there and has not ended. One that ended and that nobody has waited for is still listed, as a zombie.
+pub(crate) fn is_running(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+}
+
 /// CPU seconds (user and system) of `pid` so far, in steps of 10 ms.
 pub(crate) fn cpu_seconds(pid: Option<u32>) -> Option<f64> {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid?)).ok()?;
@@ -84,6 +90,8 @@ pub(crate) fn raise_open_files(needed: u64) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+
     use super::*;
 
     #[test]
@@ -99,6 +107,18 @@ mod tests {
         assert!(me.rss_kib > 0 && me.threads > 0 && me.open_files > 0);
         assert_eq!(process(None), None);
         assert_eq!(process(Some(u32::MAX)), None);
+    }
+
+    #[test]
+    fn a_zombie_does_not_run() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert!(is_running(child.id()));
+        kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+        // waits for the end and leaves the zombie for the last line
+        waitid(WaitId::Pid(Pid::from_child(&child)), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).unwrap();
+        assert!(!is_running(child.id()));
+        child.wait().unwrap();
+        assert!(!is_running(child.id()));
     }
 
     #[test]
