@@ -39,7 +39,7 @@ mod tests {
     #[case("> <@ada:x> hello\n\n", "> <@ada:x> hello\n\n")]
     #[case("hi > <@ada:x>", "hi > <@ada:x>")]
     #[case("", "")]
-    fn plain(#[case] body: &str, #[case] text: &str) {
+    fn in_text(#[case] body: &str, #[case] text: &str) {
         assert_eq!(without_quotation(body), text);
     }
 
@@ -47,7 +47,7 @@ mod tests {
     #[case("<mx-reply><blockquote>a</blockquote></mx-reply>hi", "hi")]
     #[case("<mx-reply>never closed", "<mx-reply>never closed")]
     #[case("hi", "hi")]
-    fn html(#[case] html: &str, #[case] text: &str) {
+    fn in_html(#[case] html: &str, #[case] text: &str) {
         assert_eq!(html_without_quotation(html), text);
     }
 }

@@ -15,13 +15,22 @@ pub enum Incoming {
     Redaction(Redaction),
     State(StateEvent),
     /// Cannot be read here; kept for whoever has the keys.
-    Encrypted { head: Head },
+    Encrypted {
+        head: Head,
+    },
     /// Reactions, calls, votes and other things that are no messages.
-    Ignored { head: Head },
+    Ignored {
+        head: Head,
+    },
     /// A message that was deleted before it came to us.
-    Redacted { head: Head },
+    Redacted {
+        head: Head,
+    },
     /// No event of a homeserver in its right mind. `why` is for the log and quotes nothing.
-    Poison { event_id: Option<OwnedEventId>, why: &'static str },
+    Poison {
+        event_id: Option<OwnedEventId>,
+        why: &'static str,
+    },
 }
 
 /// Something that was said: text, pictures, files, stickers, polls.
@@ -79,7 +88,11 @@ impl Incoming {
 }
 
 impl<'a> Event<'a> {
-    fn read(fields: Fields<'a>, id: Option<OwnedEventId>, room: Option<&RoomId>) -> Result<Self, &'static str> {
+    fn read(
+        fields: Fields<'a>,
+        id: Option<OwnedEventId>,
+        room: Option<&RoomId>,
+    ) -> Result<Self, &'static str> {
         let event_id = id.ok_or("no event id, or one that is none")?;
         let event_type = fields.str("type").ok_or("no type")?;
         let room_id = room_id(&fields, room, &event_type, &event_id)?;
@@ -111,7 +124,9 @@ impl<'a> Event<'a> {
         let redacts = self.fields.str("redacts").or_else(|| self.content.str("redacts"));
         match redacts.as_deref().map(event_id) {
             Some(Some(redacts)) => Incoming::Redaction(Redaction { head: self.head, redacts }),
-            Some(None) => Incoming::Poison { event_id: Some(self.head.event_id), why: "redacts what is no event id" },
+            Some(None) => {
+                Incoming::Poison { event_id: Some(self.head.event_id), why: "redacts what is no event id" }
+            }
             // Redacted itself.
             None => Incoming::Ignored { head: self.head },
         }

@@ -57,12 +57,16 @@ const LINK_ENDS: &[char] = &['"', '\'', '<', '>', ')', ']', '?', '&', '/', ' ', 
 fn named(text: &str) -> Vec<OwnedUserId> {
     let mut users = vec![];
     for (at, _) in text.match_indices('@') {
-        let in_a_word = text[..at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || "._/-+=".contains(c));
+        let in_a_word =
+            text[..at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || "@._/-+=".contains(c));
         if in_a_word {
             continue;
         }
-        let id = while_in(&text[at..], |c| c.is_ascii_alphanumeric() || "@:._=/+-[]".contains(c));
-        users.extend(user_id(trimmed(id)));
+        // Ends before the next `@`, so that a text full of them is still looked at only once.
+        let rest = while_in(&text[at + 1..], |c| c.is_ascii_alphanumeric() || ":._=/+-[]".contains(c));
+        if !rest.starts_with(':') {
+            users.extend(user_id(trimmed(&text[at..at + 1 + rest.len()])));
+        }
     }
     users
 }

@@ -154,7 +154,10 @@ mod tests {
 
     #[test]
     fn everyone() {
-        assert_eq!(sent(&Outgoing { mentions_everyone: true, ..outgoing() })["m.mentions"], json!({"room": true}));
+        assert_eq!(
+            sent(&Outgoing { mentions_everyone: true, ..outgoing() })["m.mentions"],
+            json!({"room": true})
+        );
     }
 
     #[test]
@@ -170,6 +173,9 @@ mod tests {
         let crowd = Outgoing { mentions: (0..300).map(user).collect(), ..outgoing() };
         assert_eq!(content(&crowd, me).unwrap_err().field, "mentions");
         // Control characters take six bytes each.
-        assert_eq!(content(&Outgoing { text: "\u{1}".repeat(11_000), ..outgoing() }, me).unwrap_err().field, "text");
+        assert_eq!(
+            content(&Outgoing { text: "\u{1}".repeat(11_000), ..outgoing() }, me).unwrap_err().field,
+            "text"
+        );
     }
 }

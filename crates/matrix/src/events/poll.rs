@@ -8,7 +8,9 @@ use crate::json::{Fields, clean, list, string};
 const MAX_ANSWERS: usize = 20;
 
 pub(super) fn text(content: &Fields<'_>) -> Option<String> {
-    let poll = ["m.poll", "m.poll.start", "org.matrix.msc3381.poll.start"].iter().find_map(|key| content.object(key));
+    let poll = ["m.poll", "m.poll.start", "org.matrix.msc3381.poll.start"]
+        .iter()
+        .find_map(|key| content.object(key));
     structured(poll).or_else(|| label(content))
 }
 

@@ -57,7 +57,11 @@ impl Power {
     /// The same levels in a room that was made like this: since version 12 its creators stand above them.
     #[must_use]
     pub fn under(mut self, create: &Create) -> Self {
-        self.creators = if create.has_mighty_creators() { create.creators.iter().cloned().collect() } else { BTreeSet::new() };
+        self.creators = if create.has_mighty_creators() {
+            create.creators.iter().cloned().collect()
+        } else {
+            BTreeSet::new()
+        };
         self
     }
 
@@ -140,7 +144,10 @@ mod tests {
     fn defaults_are_the_specifications() {
         let got = power(&json!({}));
         let expected = (0, 50, 50, 0, 50, 50);
-        assert_eq!((got.events_default, got.state_default, got.redact, got.invite, got.kick, got.ban), expected);
+        assert_eq!(
+            (got.events_default, got.state_default, got.redact, got.invite, got.kick, got.ban),
+            expected
+        );
     }
 
     #[test]
@@ -156,7 +163,8 @@ mod tests {
 
     #[test]
     fn who_may_what() {
-        let levels = power(&json!({"users": {"@mod:x": 50}, "events": {"m.room.message": 25, "m.room.name": 60}}));
+        let levels =
+            power(&json!({"users": {"@mod:x": 50}, "events": {"m.room.message": 25, "m.room.name": 60}}));
         let (mod_, ada) = (user_id!("@mod:x"), user_id!("@ada:x"));
         assert!(levels.may_send(mod_, "m.room.message") && !levels.may_send(ada, "m.room.message"));
         assert!(levels.may_send(ada, "m.reaction"));

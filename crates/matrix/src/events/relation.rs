@@ -18,7 +18,8 @@ pub(super) struct Relation {
 pub(super) fn read(content: &Fields<'_>) -> Relation {
     let Some(relates) = content.object("m.relates_to") else { return Relation::default() };
     let answered = relates.object("m.in_reply_to").and_then(|reply| reply.event_id("event_id"));
-    let thread = (relates.str("rel_type").as_deref() == Some("m.thread")).then(|| relates.event_id("event_id"));
+    let thread =
+        (relates.str("rel_type").as_deref() == Some("m.thread")).then(|| relates.event_id("event_id"));
     let thread = thread.flatten();
     let fallback = thread.is_some() && relates.is_true("is_falling_back");
     Relation { quotes: answered.is_some(), reply_to: answered.filter(|_| !fallback), thread }

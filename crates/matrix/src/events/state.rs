@@ -27,12 +27,16 @@ pub enum StateChange {
     Name(Option<String>),
     Create(Create),
     /// Empty `algorithm`: broken or redacted, but a room never stops being encrypted.
-    Encryption { algorithm: String },
+    Encryption {
+        algorithm: String,
+    },
     /// Such as `public`, `knock`, `invite`; `invite` where it is broken, the strictest that people know.
     JoinRule(String),
     CanonicalAlias,
     /// The room is closed; people went on in `replacement`.
-    Tombstone { replacement: Option<OwnedRoomId> },
+    Tombstone {
+        replacement: Option<OwnedRoomId>,
+    },
     Other,
 }
 
@@ -70,7 +74,8 @@ impl Create {
     /// Whether the creators stand above all power levels (MSC4289: version 12 and later).
     #[must_use]
     pub fn has_mighty_creators(&self) -> bool {
-        self.room_version == "org.matrix.hydra.11" || self.room_version.parse().is_ok_and(|version: u32| version >= 12)
+        self.room_version == "org.matrix.hydra.11"
+            || self.room_version.parse().is_ok_and(|version: u32| version >= 12)
     }
 }
 
@@ -92,14 +97,18 @@ fn change(event: &Event<'_>) -> Result<StateChange, &'static str> {
         return Ok(StateChange::Other);
     }
     Ok(match event.event_type.as_str() {
-        "m.room.history_visibility" => {
-            StateChange::HistoryVisibility(Visibility::parse(&content.str("history_visibility").unwrap_or_default()))
-        }
+        "m.room.history_visibility" => StateChange::HistoryVisibility(Visibility::parse(
+            &content.str("history_visibility").unwrap_or_default(),
+        )),
         "m.room.power_levels" => StateChange::PowerLevels(Power::read(content)),
         "m.room.name" => StateChange::Name(content.text("name").filter(|name| !name.trim().is_empty())),
         "m.room.create" => StateChange::Create(create(event)),
-        "m.room.encryption" => StateChange::Encryption { algorithm: content.str("algorithm").unwrap_or_default() },
-        "m.room.join_rules" => StateChange::JoinRule(content.str("join_rule").unwrap_or_else(|| "invite".to_owned())),
+        "m.room.encryption" => {
+            StateChange::Encryption { algorithm: content.str("algorithm").unwrap_or_default() }
+        }
+        "m.room.join_rules" => {
+            StateChange::JoinRule(content.str("join_rule").unwrap_or_else(|| "invite".to_owned()))
+        }
         "m.room.canonical_alias" => StateChange::CanonicalAlias,
         "m.room.tombstone" => StateChange::Tombstone { replacement: content.room_id("replacement_room") },
         _ => StateChange::Other,

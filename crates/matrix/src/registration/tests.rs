@@ -29,7 +29,47 @@ fn read(text: &str) -> Result<Registration, String> {
 
 #[test]
 fn the_file() {
-    insta::assert_snapshot!(generated().to_yaml(), @"");
+    insta::assert_snapshot!(generated().to_yaml(), @r"
+    # Tells the homeserver about this bridge. Synapse: name this file under app_service_config_files and restart it.
+    # The homeserver and the bridge have to read the same file. Keep it secret: the tokens open every puppet.
+    id: 'parlour'
+
+    # Where the homeserver reaches the bridge.
+    url: 'http://127.0.0.1:9880'
+
+    # The bridge shows as_token to the homeserver, the homeserver shows hs_token to the bridge.
+    as_token: 'as-secret'
+    hs_token: 'hs-secret'
+
+    # A user that nobody uses: homeservers give it neither devices nor sync.
+    sender_localpart: '_parlour_parlour'
+
+    # Two hundred agents come from one address. The bridge has limits of its own.
+    rate_limited: false
+
+    namespaces:
+      # The agents' puppets and the bridge bot.
+      users:
+        - exclusive: true
+          regex: '^@agent_.+:example\.org$'
+        - exclusive: true
+          regex: '^@parlour:example\.org$'
+      # The lobbies. Not exclusive, so that the homeserver's admins can take an alias over.
+      aliases:
+        - exclusive: false
+          regex: '^#lobby:example\.org$'
+        - exclusive: false
+          regex: '^#C\+\+ \(and more\):example\.org$'
+      rooms: []
+
+    # Typing and read receipts; the second name is for homeservers before Matrix 1.13.
+    receive_ephemeral: true
+    de.sorunome.msc2409.push_ephemeral: true
+
+    # For encrypted rooms: device lists and key counts, and devices without login.
+    org.matrix.msc3202: true
+    io.element.msc4190: true
+    ");
 }
 
 #[test]
