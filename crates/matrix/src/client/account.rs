@@ -73,10 +73,15 @@ impl Client {
         let request = self.request("profile", Method::GET, V3, &["profile", user.as_str()]);
         match request.call::<Box<RawValue>>().await {
             Ok(raw) => Ok(Profile::read(&raw)),
-            Err(error) if error.is_not_found() => Ok(Profile::default()),
+            Err(error) if is_nobody(&error) => Ok(Profile::default()),
             Err(error) => Err(error),
         }
     }
+}
+
+/// Synapse (1.163) says `M_UNKNOWN` here, against the specification.
+fn is_nobody(error: &HsError) -> bool {
+    matches!(error, HsError::Refused { status: 404, errcode, .. } if !errcode.is_empty())
 }
 
 impl Profile {

@@ -213,6 +213,16 @@ async fn what_is_not_there_is_none() {
     assert!(client.room_state(user_id!("@a:x"), room_id!("!r:x")).await.unwrap_err().is_not_found());
 }
 
+#[rstest]
+#[case(json!({"errcode": "M_UNKNOWN", "error": "No row found (profiles)"}), true)]
+#[case(json!("<html>"), false)]
+#[tokio::test]
+async fn nobodys_profile_is_empty_but_a_proxys_404_is_an_error(#[case] body: Value, #[case] empty: bool) {
+    let server = json_answer(404, body).await;
+    let got = client(&server.uri()).profile(user_id!("@nobody:x")).await;
+    assert_eq!(got.ok(), empty.then(Profile::default));
+}
+
 #[tokio::test]
 async fn pages_of_messages() {
     let server =
