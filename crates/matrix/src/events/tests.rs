@@ -1,13 +1,12 @@
 //! What becomes of events in every shape.
 
-use proptest::prelude::*;
 use rstest::rstest;
-use serde_json::{
-    Value, json,
-    value::{RawValue, to_raw_value},
-};
+use serde_json::{Value, json, value::to_raw_value};
 
 use super::*;
+
+mod odd;
+mod state;
 
 fn parse(event: &Value) -> Incoming {
     Incoming::parse(&to_raw_value(event).unwrap(), None)
@@ -26,19 +25,6 @@ fn said_as(event_type: &str, content: Value) -> NewMessage {
     match parse(&event(event_type, content)) {
         Incoming::Message(message) => message,
         other => panic!("no message: {other:?}"),
-    }
-}
-
-fn state(event_type: &str, state_key: &str, content: Value) -> Incoming {
-    let mut event = event(event_type, content);
-    event["state_key"] = state_key.into();
-    parse(&event)
-}
-
-fn changed(event_type: &str, state_key: &str, content: Value) -> StateChange {
-    match state(event_type, state_key, content) {
-        Incoming::State(event) => event.change,
-        other => panic!("no state: {other:?}"),
     }
 }
 
@@ -194,61 +180,6 @@ fn redactions(#[case] outside: Value, #[case] content: Value, #[case] redacts: O
     assert_eq!(got.as_deref().map(|e| e.as_str()), redacts);
 }
 
-#[rstest]
-#[case("join", Membership::Join)]
-#[case("invite", Membership::Invite)]
-#[case("leave", Membership::Leave)]
-#[case("ban", Membership::Ban)]
-#[case("knock", Membership::Knock)]
-fn members(#[case] text: &str, #[case] membership: Membership) {
-    let content = json!({"membership": text, "displayname": "Bob\u{0}", "avatar_url": ""});
-    let StateChange::Member(got) = changed("m.room.member", "@bob:x", content) else { panic!() };
-    assert_eq!((got.user.as_str(), got.membership), ("@bob:x", membership));
-    assert_eq!((got.display_name.as_deref(), got.avatar_url), (Some("Bob\u{fffd}"), None));
-}
-
-#[rstest]
-#[case("m.room.history_visibility", json!({"history_visibility": "joined"}),
-    StateChange::HistoryVisibility(parlour_domain::visibility::Visibility::Joined))]
-#[case("m.room.history_visibility", json!({}), StateChange::HistoryVisibility(parlour_domain::visibility::Visibility::Shared))]
-#[case("m.room.name", json!({"name": "Lobby"}), StateChange::Name(Some("Lobby".into())))]
-#[case("m.room.name", json!({"name": " "}), StateChange::Name(None))]
-#[case("m.room.name", json!({}), StateChange::Name(None))]
-#[case("m.room.encryption", json!({"algorithm": "m.megolm.v1.aes-sha2"}), StateChange::Encryption { algorithm: "m.megolm.v1.aes-sha2".into() })]
-#[case("m.room.encryption", json!({}), StateChange::Encryption { algorithm: String::new() })]
-#[case("m.room.join_rules", json!({"join_rule": "knock"}), StateChange::JoinRule("knock".into()))]
-#[case("m.room.canonical_alias", json!({"alias": "#a:x"}), StateChange::CanonicalAlias)]
-#[case("m.room.tombstone", json!({"replacement_room": "!new:x"}), StateChange::Tombstone { replacement: Some(ruma::owned_room_id!("!new:x")) })]
-#[case("m.room.tombstone", json!({"replacement_room": 7}), StateChange::Tombstone { replacement: None })]
-#[case("m.room.topic", json!({"topic": "x"}), StateChange::Other)]
-#[case("m.room.message", json!({"body": "x"}), StateChange::Other)]
-fn state_of_the_room(#[case] event_type: &str, #[case] content: Value, #[case] change: StateChange) {
-    assert_eq!(changed(event_type, "", content), change);
-}
-
-#[test]
-fn state_under_another_key_is_not_the_rooms() {
-    let content = json!({"history_visibility": "world_readable"});
-    assert_eq!(changed("m.room.history_visibility", "x", content), StateChange::Other);
-}
-
-#[rstest]
-#[case::version_12(json!({"room_version": "12", "additional_creators": ["@bob:x", 7]}), "12", &["@ada:x", "@bob:x"])]
-#[case::version_10(json!({"room_version": "10", "creator": "@ada:x", "additional_creators": ["@bob:x"]}), "10", &["@ada:x"])]
-#[case::unsaid(json!({}), "1", &["@ada:x"])]
-fn beginnings(#[case] content: Value, #[case] version: &str, #[case] creators: &[&str]) {
-    let StateChange::Create(got) = changed("m.room.create", "", content) else { panic!() };
-    assert_eq!((got.room_version.as_str(), got.predecessor, got.room_type), (version, None, None));
-    assert_eq!(got.creators, creators);
-}
-
-#[test]
-fn where_a_room_came_from_and_what_it_is() {
-    let content = json!({"type": "m.space", "predecessor": {"room_id": "!old:x", "event_id": "$z"}});
-    let StateChange::Create(got) = changed("m.room.create", "", content) else { panic!() };
-    assert_eq!((got.room_type.as_deref(), got.predecessor.unwrap().as_str()), (Some("m.space"), "!old:x"));
-}
-
 #[test]
 fn the_room_comes_from_the_event_or_from_where_it_was_fetched() {
     let mut event = event("m.room.message", json!({"body": "x"}));
@@ -279,142 +210,4 @@ fn no_event(#[case] key: &str, #[case] value: Value, #[case] knows_id: bool) {
     event[key] = value;
     let Incoming::Poison { event_id, .. } = parse(&event) else { panic!() };
     assert_eq!(event_id.is_some(), knows_id);
-}
-
-#[rstest]
-#[case("m.room.member", "bob", json!({"membership": "join"}))]
-#[case("m.room.member", "@bob:x", json!({"membership": "lurk"}))]
-#[case("m.room.member", "@bob:x", json!({}))]
-fn no_state(#[case] event_type: &str, #[case] state_key: &str, #[case] content: Value) {
-    assert!(matches!(state(event_type, state_key, content), Incoming::Poison { event_id: Some(_), .. }));
-}
-
-#[test]
-fn what_json_allows_and_strict_readers_refuse() {
-    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    let text = format!(
-        r#"{{"event_id":"$e","room_id":"!r:x","sender":"@ada:x","origin_server_ts":1e99,"type":"m.room.message",
-        "unsigned":{deep},"content":{{"msgtype":"m.text","body":"first","body":"a\ud800b","x":{deep},"m.mentions":{deep}}}}}"#
-    );
-    let raw = RawValue::from_string(text).unwrap();
-    let Incoming::Message(got) = Incoming::parse(&raw, None) else { panic!() };
-    assert!(got.body.text.starts_with("a\u{fffd}") && got.body.text.ends_with('b'));
-    assert_eq!(got.head.sent_at_ms, i64::MAX);
-}
-
-/// Some of these took time by the square of their length, minutes for one message.
-#[test]
-#[allow(clippy::disallowed_methods)]
-fn a_text_of_nothing_but_signs_is_read_in_no_time() {
-    let begun = std::time::Instant::now();
-    for sign in ["@", "@:", "@a:", "> ", ">\n", "matrix.to/#/", "matrix:u/"] {
-        let body = sign.repeat(60_000 / sign.len());
-        let content =
-            json!({"msgtype": "m.text", "body": body, "m.relates_to": {"m.in_reply_to": {"event_id": "$1"}}});
-        assert!(!said(content).body.text.is_empty());
-    }
-    assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
-}
-
-/// JSON in the words of Matrix, so that the paths inside are reached.
-fn odd_json() -> impl Strategy<Value = Value> {
-    let words = prop::sample::select(vec![
-        "m.text",
-        "m.image",
-        "m.thread",
-        "m.replace",
-        "$e",
-        "@a:x",
-        "!r:x",
-        "> <@a:x> \n",
-        "\u{0}",
-        "join",
-        "",
-        "é",
-        "https://matrix.to/#/@a:x",
-        "@",
-        "]",
-    ]);
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        any::<f64>().prop_map(Value::from),
-        words.prop_map(Value::from),
-        ".*".prop_map(Value::from),
-    ];
-    let keys = prop::sample::select(vec![
-        "event_id",
-        "room_id",
-        "sender",
-        "type",
-        "content",
-        "state_key",
-        "origin_server_ts",
-        "body",
-        "msgtype",
-        "users",
-        "m.relates_to",
-        "m.in_reply_to",
-        "rel_type",
-        "m.new_content",
-        "m.mentions",
-        "user_ids",
-        "redacts",
-        "membership",
-        "formatted_body",
-        "m.poll",
-        "question",
-        "answers",
-        "m.text",
-        "filename",
-        "geo_uri",
-        "room",
-    ]);
-    leaf.prop_recursive(5, 48, 6, move |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::btree_map(keys.clone(), inner, 0..6).prop_map(|map| map
-                .into_iter()
-                .map(|(key, value)| (key.to_owned(), value))
-                .collect::<Value>()),
-        ]
-    })
-}
-
-const TYPES: [&str; 8] = [
-    "m.room.message",
-    "m.sticker",
-    "m.poll.start",
-    "m.room.redaction",
-    "m.room.member",
-    "m.room.power_levels",
-    "m.room.create",
-    "m.room.encrypted",
-];
-
-proptest! {
-    #[test]
-    fn any_json_is_read_without_a_panic(value in odd_json()) {
-        parse(&value);
-        let _ = crate::ephemeral::Ephemeral::parse(&to_raw_value(&value).unwrap());
-    }
-
-    #[test]
-    fn any_content_is_read_without_a_panic_or_a_loss(content in odd_json(), kind in 0..TYPES.len(), state in any::<bool>()) {
-        let mut event = event(TYPES[kind], content.clone());
-        if state {
-            event["state_key"] = "@b:x".into();
-        }
-        let got = parse(&event);
-        let speaks = kind < 3 && !state && content.as_object().is_some_and(|fields| !fields.is_empty());
-        if speaks {
-            let text = match got {
-                Incoming::Message(message) => message.body.text,
-                Incoming::Edit(edit) => edit.body.text,
-                other => return Err(TestCaseError::fail(format!("lost: {other:?}"))),
-            };
-            prop_assert!(!text.trim().is_empty());
-        }
-    }
 }
