@@ -1,1 +1,27 @@
-//! 
+//! What Parlour does: the use cases behind every front, and the tasks in the background, over store, homeserver and
+//! rules. A front reads a request into the types of [`request`], calls one method of [`App`] and writes out what comes
+//! back ([`view`]) or the [`Fault`](parlour_domain::fault::Fault).
+
+mod app;
+mod caller;
+mod cases;
+mod hub;
+mod inbox;
+mod ingest;
+mod live;
+mod lobbies;
+mod puppets;
+mod quotas;
+pub mod request;
+pub mod runtime;
+mod seen;
+mod sending;
+pub mod settings;
+mod sources;
+mod tasks;
+mod to_the_end;
+pub mod view;
+
+pub use app::App;
+pub use caller::Caller;
+pub use ingest::Intake;

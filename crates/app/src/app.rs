@@ -1,0 +1,135 @@
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+use parlour_domain::{fault::Fault, typing::TypingBoard};
+use parlour_matrix::Client;
+use parlour_store::{AgentState, Store, StoreError};
+
+use crate::{
+    hub::Hub,
+    ingest::Handover,
+    live::{Agents, Members, Rooms},
+    lobbies::Places,
+    runtime::{Chance, Clock, Tasks},
+    sending::Flights,
+    settings::Settings,
+    sources::DayKeys,
+    view::Readiness,
+};
+
+/// The bridge. Fronts hold it behind an `Arc` and call its use cases; see `cases`.
+pub struct App {
+    pub(crate) settings: Settings,
+    pub(crate) store: Store,
+    pub(crate) client: Client,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) chance: Arc<dyn Chance>,
+    pub(crate) tasks: Tasks,
+    pub(crate) rooms: Rooms,
+    pub(crate) agents: Agents,
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) typing: RwLock<TypingBoard>,
+    pub(crate) handover: Handover,
+    pub(crate) flights: Flights,
+    pub(crate) day_keys: DayKeys,
+    pub(crate) readiness: Mutex<Readiness>,
+    pub(crate) places: Arc<Places>,
+    /// Told when the homeserver could not be reached.
+    pub(crate) outage: tokio::sync::Notify,
+}
+
+impl App {
+    /// Reads what the store holds. Nothing runs before [`App::start`].
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn open(
+        settings: Settings,
+        store: Store,
+        client: Client,
+        clock: Arc<dyn Clock>,
+        chance: Arc<dyn Chance>,
+        tasks: Tasks,
+    ) -> Result<Arc<Self>, Fault> {
+        let app = Self {
+            rooms: read_rooms(&store).await?,
+            agents: read_agents(&store).await?,
+            day_keys: DayKeys::read(&store).await?,
+            settings,
+            store,
+            client,
+            clock,
+            chance,
+            tasks,
+            hub: Arc::default(),
+            typing: RwLock::default(),
+            handover: Handover::default(),
+            flights: Flights::default(),
+            readiness: Mutex::new(Readiness::NotYet("starting".to_owned())),
+            places: Arc::default(),
+            outage: tokio::sync::Notify::new(),
+        };
+        Ok(Arc::new(app))
+    }
+
+    /// Starts the tasks in the background. They end with [`Tasks::stop`].
+    pub fn start(self: &Arc<Self>) {
+        self.start_ingest();
+        self.start_bring_up();
+        self.start_carrying();
+        self.start_housekeeping();
+    }
+
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Whether the homeserver knows us and the lobbies are there.
+    #[must_use]
+    pub fn readiness(&self) -> Readiness {
+        self.readiness.lock().clone()
+    }
+
+    /// Whether the process and its store work.
+    pub async fn healthy(&self) -> bool {
+        self.store.read(|r| r.meta("health").map(drop)).await.is_ok()
+    }
+
+    pub(crate) fn now(&self) -> i64 {
+        self.clock.now_ms()
+    }
+}
+
+async fn read_rooms(store: &Store) -> Result<Rooms, StoreError> {
+    let rows = store
+        .read(|r| {
+            r.rooms()?
+                .into_iter()
+                .map(|row| Ok((r.members(row.room.key)?, row)))
+                .collect::<Result<Vec<_>, _>>()
+        })
+        .await?;
+    let rooms = Rooms::default();
+    for (members, row) in rows {
+        rooms.put(row, Members::new(members));
+    }
+    Ok(rooms)
+}
+
+async fn read_agents(store: &Store) -> Result<Agents, StoreError> {
+    let (rows, seats) = store.read(|r| Ok((r.agents()?, r.seats()?))).await?;
+    let agents = Agents::default();
+    for row in &rows {
+        let agent = agents.put(row);
+        if let (AgentState::Live, Some(digest)) = (row.state, row.token_digest) {
+            agents.give_token(&agent, digest);
+        }
+    }
+    for seat in seats {
+        if let Some(agent) = agents.get(seat.agent) {
+            agent.put_seat(seat);
+        }
+    }
+    Ok(agents)
+}

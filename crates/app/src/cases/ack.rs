@@ -1,0 +1,42 @@
+use parlour_domain::{
+    fault::Fault,
+    inbox::{Ack, acknowledge},
+};
+use ruma::EventId;
+
+use crate::{app::App, caller::Caller, inbox::Scope, live::AgentLive, view::Acked};
+
+impl App {
+    /// Acknowledges everything that arrived up to and with a message, in all rooms or in one.
+    ///
+    /// # Errors
+    /// `room_not_joined`.
+    pub async fn ack(
+        self: &std::sync::Arc<Self>,
+        caller: &Caller,
+        event_id: &str,
+        room_id: Option<&str>,
+    ) -> Result<Acked, Fault> {
+        self.put_back(caller).await;
+        let agent = &caller.0;
+        let room = room_id.map(|r| self.my_room(agent, Some(r))).transpose()?.map(|(seat, _)| seat.room);
+        let _one = agent.moving.lock().await;
+        let scope = self.scope(agent, room).await?;
+        let ack = EventId::parse(event_id).ok().and_then(|id| find(&id, agent, &scope));
+        let Some(ack) = ack.map(|ack| Ack { room, ..ack }) else {
+            return Ok(Acked { acknowledged: false, pending: self.pending(agent, &scope) });
+        };
+        let key = agent.key();
+        self.store.write(move |tx| tx.acknowledge(key, ack)).await?;
+        agent.acknowledged(ack);
+        let scope = self.scope(agent, room).await?;
+        Ok(Acked { acknowledged: true, pending: self.pending(agent, &scope) })
+    }
+}
+
+fn find(event_id: &EventId, agent: &AgentLive, scope: &Scope) -> Option<Ack> {
+    scope.iter().find_map(|(seat, room)| {
+        let message = room.with_log(|log| log.event(event_id).cloned())?;
+        acknowledge(&message, seat, None, agent.user_id())
+    })
+}

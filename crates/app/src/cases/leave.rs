@@ -1,0 +1,74 @@
+use std::{sync::Arc, time::Duration};
+
+use parlour_domain::fault::Fault;
+
+use crate::{app::App, caller::Caller, live::AgentLive};
+
+/// How long a caller waits for its puppet to be out of the rooms. It goes on in the background after that.
+const PATIENCE: Duration = Duration::from_secs(5);
+const FIRST_PAUSE_MS: i64 = 2_000;
+const LONGEST_PAUSE_MS: i64 = 5 * 60_000;
+
+impl App {
+    /// Ends an agent: its token is void from here on, whatever the homeserver says to leaving the rooms.
+    ///
+    /// # Errors
+    /// `dependency_unavailable`: the store could not void the token.
+    pub async fn leave(self: &Arc<Self>, caller: &Caller) -> Result<(), Fault> {
+        let (app, agent) = (self.clone(), caller.0.clone());
+        self.to_the_end(async move { app.end_agent(&agent).await }, |_, ()| {}).await
+    }
+
+    pub(crate) async fn end_agent(self: &Arc<Self>, agent: &Arc<AgentLive>) -> Result<(), Fault> {
+        let _one = agent.moving.lock().await;
+        let key = agent.key();
+        self.store.write(move |tx| tx.agent_leaves(key)).await?;
+        self.agents.end(agent);
+        self.hub.nudge(key);
+        let out = self.start_leaving(agent.clone());
+        // a look at the rooms right after sees it gone, unless the homeserver is slow
+        let _ = tokio::time::timeout(PATIENCE, out).await;
+        Ok(())
+    }
+
+    /// Takes a puppet out of its rooms, however long that takes.
+    pub(crate) fn start_leaving(self: &Arc<Self>, agent: Arc<AgentLive>) -> tokio::task::JoinHandle<()> {
+        let app = self.clone();
+        self.tasks.spawn(async move {
+            let mut pause_ms = FIRST_PAUSE_MS;
+            while !app.leave_all(&agent).await {
+                let wake = app.clock.sleep_until(app.now() + pause_ms);
+                tokio::select! {
+                    () = wake => pause_ms = (pause_ms * 2).min(LONGEST_PAUSE_MS),
+                    // the next start goes on where this one ends
+                    () = app.tasks.stopped() => return,
+                }
+            }
+        })
+    }
+
+    /// Whether it is out of all of them.
+    async fn leave_all(&self, agent: &AgentLive) -> bool {
+        for room in self.rooms_to_leave(agent) {
+            let Some(live) = self.rooms.get(room) else { continue };
+            if let Err(error) = self.client.leave(agent.user_id(), &live.room_id, None).await {
+                tracing::info!(%error, agent = %agent.agent.id, "cannot leave a room yet");
+                self.outage.notify_one();
+                return false;
+            }
+        }
+        let key = agent.key();
+        let gone = self.store.write(move |tx| tx.agent_is_gone(key)).await;
+        if gone.is_ok() {
+            self.agents.forget(agent);
+        }
+        gone.is_ok()
+    }
+
+    /// Where it has a seat, and where the homeserver says its puppet is: a join may have succeeded that nobody noted.
+    fn rooms_to_leave(&self, agent: &AgentLive) -> Vec<parlour_domain::ids::RoomKey> {
+        let there = |r: &Arc<crate::live::RoomLive>| r.with_members(|m| m.is_joined(agent.user_id()));
+        let rooms = self.rooms.all();
+        rooms.iter().filter(|r| agent.is_in(r.key) || there(r)).map(|r| r.key).collect()
+    }
+}

@@ -1,0 +1,201 @@
+use std::{collections::BTreeSet, sync::Arc};
+
+use parlour_domain::{
+    fault::{Code, Fault},
+    ids::{MessageId, MessageRef},
+    limits::{MAX_MENTIONS, MAX_TEXT},
+    message::{Body, Message},
+    room::RoomKind,
+    seat::Seat,
+};
+use parlour_matrix::events::{Outgoing, Reply, content};
+use parlour_store::Claim;
+use ruma::{OwnedUserId, UserId};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    app::App,
+    caller::Caller,
+    live::{AgentLive, RoomLive},
+    lobbies::lobbies_full,
+    quotas::speaking_charges,
+    request::Send,
+    sending::Order,
+    view::Sent,
+};
+
+impl App {
+    /// Says something, once, however often it is asked with the same submission id.
+    ///
+    /// # Errors
+    /// In this order: `room_required`, `room_not_joined`, `invalid_message` (submissionId), `submission_conflict`,
+    /// `invalid_message` (mentionsEveryone, text, mentions, replyTo), `rate_limited`, `capacity_reached`, `forbidden`,
+    /// `dependency_unavailable`.
+    pub async fn send(self: &Arc<Self>, caller: &Caller, ask: Send) -> Result<Sent, Fault> {
+        self.put_back(caller).await;
+        let agent = caller.0.clone();
+        let (seat, room) = self.my_room(&agent, ask.room_id.as_deref())?;
+        let id = self.submission_id(ask.submission_id.as_deref())?;
+        let digest = digest(&room, &ask);
+        if let Some(sent) = self.submitted_before(&agent, id, digest, &room).await? {
+            return Ok(sent);
+        }
+        room.load(&self.store, self.now()).await?;
+        let order = self.order(&agent, &seat, &room, &ask, (id, digest))?;
+        self.publish(order).await
+    }
+
+    fn submission_id(&self, text: Option<&str>) -> Result<MessageId, Fault> {
+        let Some(text) = text else { return Ok(MessageId::new(self.now(), self.chance.bytes())) };
+        let v7 = MessageId::parse(text).filter(|id| id.0.get_version_num() == 7);
+        v7.ok_or_else(|| {
+            invalid("submissionId", "submissionId must be a version 7 UUID, a new one for each message.")
+        })
+    }
+
+    /// Everything about a message that is checked before it costs anything.
+    fn order(
+        &self,
+        agent: &Arc<AgentLive>,
+        seat: &Seat,
+        room: &Arc<RoomLive>,
+        ask: &Send,
+        (id, digest): (MessageId, [u8; 32]),
+    ) -> Result<Order, Fault> {
+        everyone_allowed(ask, room.kind())?;
+        text_allowed(&ask.text)?;
+        let mentions = mentions(&ask.mentions)?;
+        let answered = ask.reply_to.as_deref().map(|r| answered(r, seat, room)).transpose()?;
+        if !seat.present() {
+            return Err(lobbies_full());
+        }
+        let outgoing = Outgoing {
+            text: ask.text.clone(),
+            mentions: mentions.clone(),
+            mentions_everyone: ask.mentions_everyone,
+            reply: answered.as_deref().map(reply),
+            submission: id,
+        };
+        let content = content(&outgoing, agent.user_id())
+            .map_err(|e| invalid(e.field, "The message is too large for Matrix. Shorten it."))?;
+        let body = serde_json::to_string(&body(outgoing, agent.user_id())).map_err(Fault::internal)?;
+        Ok(Order {
+            claim: Claim {
+                agent: agent.key(),
+                id,
+                room: room.key,
+                digest,
+                content: content.get().to_owned(),
+                body,
+                claimed_at_ms: self.now(),
+            },
+            charges: match room.kind() {
+                RoomKind::Lobby => speaking_charges(&self.settings.limits, agent.key(), room.key),
+                RoomKind::Private => vec![],
+            },
+            mentions,
+            agent: agent.clone(),
+            room: room.clone(),
+        })
+    }
+}
+
+fn invalid(field: &str, message: &str) -> Fault {
+    Fault::new(Code::InvalidMessage, message).field(field)
+}
+
+fn everyone_allowed(ask: &Send, kind: RoomKind) -> Result<(), Fault> {
+    if ask.mentions_everyone && kind == RoomKind::Lobby {
+        return Err(invalid(
+            "mentionsEveryone",
+            "Public lobbies have no @everyone. Mention those you mean by Matrix user id.",
+        ));
+    }
+    Ok(())
+}
+
+fn text_allowed(text: &str) -> Result<(), Fault> {
+    let length = text.chars().count();
+    if length > MAX_TEXT {
+        return Err(invalid(
+            "text",
+            "text is longer than 4000 characters. Shorten it or split it into several messages.",
+        ));
+    }
+    if text.trim().is_empty() {
+        return Err(invalid("text", "text is empty. Say something in 1 to 4000 characters."));
+    }
+    if text.contains('\0') {
+        return Err(invalid("text", "text contains U+0000, which Matrix servers refuse. Leave it out."));
+    }
+    Ok(())
+}
+
+fn mentions(ids: &[String]) -> Result<Vec<OwnedUserId>, Fault> {
+    if ids.len() > MAX_MENTIONS {
+        return Err(invalid("mentions", "mentions takes at most 200 Matrix user ids."));
+    }
+    let user = |id: &String| {
+        UserId::parse(id).map_err(|_| {
+            invalid(
+                "mentions",
+                "mentions takes Matrix user ids such as @ada:example.org, copied from messages' actor.",
+            )
+        })
+    };
+    let all = ids.iter().map(user).collect::<Result<Vec<_>, _>>()?;
+    let mut seen = BTreeSet::new();
+    Ok(all.into_iter().filter(|u| seen.insert(u.clone())).collect())
+}
+
+fn answered(text: &str, seat: &Seat, room: &RoomLive) -> Result<Arc<Message>, Fault> {
+    let unknown = || {
+        invalid(
+            "replyTo",
+            "replyTo names no message of this room that is kept. Copy the messageId of the message you answer.",
+        )
+    };
+    let reference = MessageRef::parse(text).ok_or_else(unknown)?;
+    room.with_log(|log| log.find(&reference).filter(|m| seat.sees(m)).cloned()).ok_or_else(unknown)
+}
+
+fn reply(message: &Message) -> Reply {
+    Reply {
+        event_id: message.event_id.clone(),
+        sender: message.sender.clone(),
+        thread: message.body.thread.clone(),
+    }
+}
+
+/// What the message will read like in the log, without waiting for its echo.
+fn body(outgoing: Outgoing, me: &UserId) -> Body {
+    let mut mentions = outgoing.mentions;
+    let (mut reply_to, mut thread) = (None, None);
+    if let Some(reply) = outgoing.reply {
+        if reply.sender != me && !mentions.contains(&reply.sender) {
+            mentions.push(reply.sender);
+        }
+        reply_to = Some(reply.event_id);
+        thread = reply.thread;
+    }
+    Body {
+        text: outgoing.text,
+        attachment_name: None,
+        mentions,
+        mentions_everyone: outgoing.mentions_everyone,
+        reply_to,
+        thread,
+    }
+}
+
+/// Tells whether two requests with one submission id ask for the same.
+fn digest(room: &RoomLive, ask: &Send) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    let parts = [room.room_id.as_str(), &ask.text, ask.reply_to.as_deref().unwrap_or_default()];
+    for part in parts.into_iter().chain(ask.mentions.iter().map(String::as_str)) {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.update([u8::from(ask.mentions_everyone)]);
+    hash.finalize().into()
+}

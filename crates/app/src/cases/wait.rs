@@ -1,0 +1,243 @@
+use std::{collections::BTreeSet, sync::Arc};
+
+use parlour_domain::{
+    fault::Fault,
+    ids::MessageRef,
+    inbox::{Entry, hand_out},
+    limits::{
+        DEFAULT_PAGE, DEFAULT_SETTLE_S, MAX_DIGEST_MIN, MAX_PAGE, MAX_SETTLE_S, MAX_WAIT_IDS, MAX_WAIT_S,
+        MIN_DIGEST_MIN,
+    },
+    quota::MINUTE_MS,
+    wait::{Reason, State, Step, Terms, step},
+    wake::{Rule, Watch},
+};
+use ruma::{OwnedUserId, UserId};
+
+use crate::{
+    app::App,
+    caller::Caller,
+    hub::Waiting,
+    inbox::Scope,
+    live::AgentLive,
+    request::{Wait, WakeInput},
+    seen::see,
+    view::{Gap, Inbox, Seen},
+};
+
+impl App {
+    /// Waits for messages and hands them over.
+    ///
+    /// # Errors
+    /// `invalid_request` (its field), `room_not_joined`; `unauthorized` where the agent ends meanwhile.
+    pub async fn wait(self: &Arc<Self>, caller: &Caller, ask: Wait) -> Result<Inbox, Fault> {
+        self.put_back(caller).await;
+        let agent = &caller.0;
+        let terms = self.terms(agent, &ask)?;
+        let waiting = self.hub.wait(agent.clone(), terms);
+        let began_ms = self.now();
+        let scope = self.scope(agent, waiting.waiter.terms.room).await?;
+        let opened = self.open_seats(agent, &scope).await?;
+        let look = opened || waiting.waiter.terms.wait_ms == 0;
+        let (reason, scope, entries) = self.wait_for_reason(agent, &waiting, began_ms, look).await?;
+        agent.called(self.now());
+        self.answer(agent, &waiting.waiter.terms, reason, look, &scope, &entries).await
+    }
+
+    async fn wait_for_reason(
+        &self,
+        agent: &AgentLive,
+        waiting: &Waiting,
+        began_ms: i64,
+        look: bool,
+    ) -> Result<(Reason, Scope, Vec<Entry>), Fault> {
+        let waiter = &waiting.waiter;
+        let mut terms = waiter.terms.clone();
+        loop {
+            if agent.ended() {
+                return Err(Fault::unauthorized());
+            }
+            if self.tasks.stopping() {
+                // what has been triggered is given, as at the deadline
+                terms.wait_ms = 0;
+            }
+            let scope = self.scope(agent, terms.room).await?;
+            let entries = self.entries(agent, &scope, &terms.watch);
+            let state = State {
+                now_ms: self.now(),
+                began_ms,
+                entries: &entries,
+                typing: &self.typing.read(),
+                look,
+                superseded: waiter.superseded(),
+                admitted: false,
+                knocks: false,
+            };
+            match step(&terms, &state) {
+                Step::Answer(reason) => return Ok((reason, scope, entries)),
+                Step::Sleep { until_ms } => self.sleep(waiting, &entries, until_ms).await,
+            }
+        }
+    }
+
+    async fn sleep(&self, waiting: &Waiting, entries: &[Entry], until_ms: i64) {
+        if entries.iter().any(|e| e.wakes || e.awaited) {
+            waiting.waiter.stirred();
+        }
+        tokio::select! {
+            () = waiting.waiter.woken() => {}
+            () = self.clock.sleep_until(until_ms) => {}
+            () = self.tasks.stopped() => {}
+        }
+    }
+
+    /// Rooms that no wait has covered since the agent entered them: their newest messages become context.
+    async fn open_seats(&self, agent: &AgentLive, scope: &Scope) -> Result<bool, Fault> {
+        let mut opened = false;
+        for (seat, room) in scope.iter().filter(|(seat, _)| seat.present() && !seat.opened) {
+            let mut seat = seat.clone();
+            room.with_log(|log| seat.open(log.by_arrival().map(|m| &**m), agent.user_id()));
+            let (key, room, context) = (agent.key(), room.key, seat.context);
+            self.store.write(move |tx| tx.seat_opened(key, room, context)).await?;
+            agent.opened(room, context);
+            opened = true;
+        }
+        Ok(opened)
+    }
+
+    async fn answer(
+        &self,
+        agent: &AgentLive,
+        terms: &Terms,
+        reason: Reason,
+        look: bool,
+        scope: &Scope,
+        entries: &[Entry],
+    ) -> Result<Inbox, Fault> {
+        let handout = hand_out(terms, reason, look, entries);
+        let given: Vec<&Entry> = handout.given.iter().map(|&i| &entries[i]).collect();
+        Ok(Inbox {
+            messages: given.iter().filter_map(|e| seen(agent, scope, e)).collect(),
+            pending: entries.len(),
+            dropped: self.dropped(agent, scope).await?,
+            skipped: handout.skipped,
+            remaining: handout.remaining,
+            reason,
+            event_ids: handout.woke.iter().map(|&i| entries[i].message.event_id.clone()).collect(),
+            missing: handout.missing.into_iter().collect(),
+            gaps: given.iter().filter_map(|e| gap(scope, e)).collect(),
+            incoming_knocks: vec![],
+        })
+    }
+
+    fn terms(&self, agent: &AgentLive, ask: &Wait) -> Result<Terms, Fault> {
+        mentions_only_alone(ask)?;
+        let room = ask.room_id.as_deref().map(|r| self.my_room(agent, Some(r))).transpose()?;
+        let rule = if ask.mentions_only { Rule::Mentions } else { rule(ask.wake) };
+        Ok(Terms {
+            wait_ms: 1_000 * clamped(ask.wait, MAX_WAIT_S, MAX_WAIT_S),
+            limit: usize::try_from(clamped(ask.limit, DEFAULT_PAGE as u64, MAX_PAGE as u64))
+                .map_or(1, |l| l.max(1)),
+            settle_ms: 1_000
+                * in_range("settle", ask.settle, 0, MAX_SETTLE_S, "seconds")?
+                    .unwrap_or(DEFAULT_SETTLE_S as i64),
+            digest_ms: in_range("digest", ask.digest, MIN_DIGEST_MIN, MAX_DIGEST_MIN, "minutes")?
+                .map(|m| m * MINUTE_MS),
+            watch: Watch {
+                rule,
+                from: users("from", &ask.from)?,
+                wait_for: wait_for(agent, &ask.wait_for)?,
+                reply_to: ask.reply_to.as_deref().map(reply_to).transpose()?,
+            },
+            mentions_only: ask.mentions_only,
+            room: room.map(|(seat, _)| seat.room),
+        })
+    }
+}
+
+fn seen(agent: &AgentLive, scope: &Scope, entry: &Entry) -> Option<Seen> {
+    let (seat, room) = scope.iter().find(|(seat, _)| seat.room == entry.message.room)?;
+    Some(see(agent, seat, room, &entry.message))
+}
+
+fn gap(scope: &Scope, entry: &Entry) -> Option<Gap> {
+    let (_, room) = scope.iter().find(|(seat, _)| seat.room == entry.message.room)?;
+    let gap = room.with_log(|log| log.gap(entry.message.seq).cloned())?;
+    Some(Gap {
+        room_id: room.room_id.clone(),
+        after_event_id: gap.after_event_id,
+        before_event_id: entry.message.event_id.clone(),
+        reason: gap.reason,
+    })
+}
+
+fn rule(wake: Option<WakeInput>) -> Rule {
+    match wake {
+        None | Some(WakeInput::Related) => Rule::Related,
+        Some(WakeInput::Mentions) => Rule::Mentions,
+        Some(WakeInput::All) => Rule::All,
+    }
+}
+
+fn mentions_only_alone(ask: &Wait) -> Result<(), Fault> {
+    let other_wake = ask.wake.is_some_and(|w| w != WakeInput::Mentions);
+    let others =
+        !ask.from.is_empty() || !ask.wait_for.is_empty() || ask.reply_to.is_some() || ask.digest.is_some();
+    if ask.mentions_only && (other_wake || others) {
+        return Err(Fault::invalid(
+            "mentionsOnly",
+            "mentionsOnly stands alone: leave out from, waitFor, replyTo, digest, and any wake but mentions.",
+        ));
+    }
+    Ok(())
+}
+
+/// Above the maximum is the maximum.
+fn clamped(value: Option<u64>, default: u64, max: u64) -> i64 {
+    i64::try_from(value.unwrap_or(default).min(max)).unwrap_or(0)
+}
+
+fn in_range(field: &str, value: Option<u64>, min: u64, max: u64, unit: &str) -> Result<Option<i64>, Fault> {
+    match value {
+        Some(value) if !(min..=max).contains(&value) => {
+            Err(Fault::invalid(field, format!("{field} goes from {min} to {max} {unit}.")))
+        }
+        value => Ok(value.and_then(|v| i64::try_from(v).ok())),
+    }
+}
+
+fn users(field: &str, ids: &[String]) -> Result<BTreeSet<OwnedUserId>, Fault> {
+    if ids.len() > MAX_WAIT_IDS {
+        return Err(Fault::invalid(field, format!("{field} takes at most {MAX_WAIT_IDS} Matrix user ids.")));
+    }
+    let user = |id: &String| {
+        let wrong = || {
+            Fault::invalid(
+                field,
+                format!("{field} takes Matrix user ids such as @ada:example.org, from messages' actor."),
+            )
+        };
+        UserId::parse(id).map_err(|_| wrong())
+    };
+    ids.iter().map(user).collect()
+}
+
+fn wait_for(agent: &AgentLive, ids: &[String]) -> Result<BTreeSet<OwnedUserId>, Fault> {
+    let mut named = match ids {
+        [word] if word == "mentioned" => agent.last_mentions().into_iter().collect(),
+        ids => users("waitFor", ids)?,
+    };
+    named.remove(agent.user_id());
+    if named.is_empty() && !ids.is_empty() {
+        return Err(Fault::invalid(
+            "waitFor",
+            "There is nobody to wait for: your last message mentioned no one. Name them by Matrix user id.",
+        ));
+    }
+    Ok(named)
+}
+
+fn reply_to(text: &str) -> Result<MessageRef, Fault> {
+    MessageRef::parse(text)
+        .ok_or_else(|| Fault::invalid("replyTo", "replyTo takes a messageId or an eventId."))
+}

@@ -1,0 +1,62 @@
+//! Reading an agent's inbox out of the room logs.
+
+use std::sync::Arc;
+
+use parlour_domain::{fault::Fault, ids::RoomKey, inbox::Entry, seat::Seat, wake::Watch};
+
+use crate::{
+    app::App,
+    live::{AgentLive, RoomLive},
+};
+
+/// The rooms that a call looks at, with the agent's seats in them.
+pub(crate) type Scope = Vec<(Seat, Arc<RoomLive>)>;
+
+impl App {
+    /// The rooms of an agent, or the one; their logs are in memory afterwards.
+    pub(crate) async fn scope(&self, agent: &AgentLive, room: Option<RoomKey>) -> Result<Scope, Fault> {
+        let seats = agent.mine().into_iter().filter(|s| room.is_none_or(|r| r == s.room));
+        let scope: Scope = seats.filter_map(|s| Some((s.clone(), self.rooms.get(s.room)?))).collect();
+        for (_, room) in &scope {
+            room.load(&self.store, self.now()).await?;
+        }
+        Ok(scope)
+    }
+
+    /// What is in the inbox, by arrival.
+    pub(crate) fn entries(&self, agent: &AgentLive, scope: &Scope, watch: &Watch) -> Vec<Entry> {
+        let me = agent.user_id();
+        let mut entries = vec![];
+        for (seat, room) in scope {
+            let setting = room.setting(&self.settings.bot);
+            room.with_log(|log| {
+                let held = log.after(seat.read_after()).filter(|m| seat.holds(m, me));
+                entries.extend(held.map(|m| Entry::new(m.clone(), seat, watch, me, setting)));
+            });
+        }
+        entries.sort_by_key(|e| e.message.seq);
+        entries
+    }
+
+    /// How much is in the inbox.
+    pub(crate) fn pending(&self, agent: &AgentLive, scope: &Scope) -> usize {
+        let me = agent.user_id();
+        let held = |(seat, room): &(Seat, Arc<RoomLive>)| {
+            room.with_log(|log| log.after(seat.read_after()).filter(|m| seat.holds(m, me)).count())
+        };
+        scope.iter().map(held).sum()
+    }
+
+    /// How many messages left the logs before the agent acknowledged them.
+    pub(crate) async fn dropped(&self, agent: &AgentLive, scope: &Scope) -> Result<usize, Fault> {
+        let key = agent.key();
+        let mut dropped = 0;
+        for (seat, room) in scope {
+            if room.with_log(|log| log.evicted_through()) > seat.acked {
+                let seat = seat.clone();
+                dropped += self.store.read(move |r| r.dropped(key, &seat)).await?;
+            }
+        }
+        Ok(dropped)
+    }
+}

@@ -1,0 +1,121 @@
+//! Carries out steps in one write, then follows it in memory.
+
+use parlour_domain::ids::{AgentKey, MessageId, RoomKey};
+use parlour_store::{SeatRow, StoreError, Tx};
+use ruma::OwnedEventId;
+
+use super::Step;
+use crate::{app::App, live::LogChange, sending::append};
+
+/// What a step came to, once it is on disk.
+#[derive(Debug)]
+enum Effect {
+    Log { room: RoomKey, changes: Vec<LogChange> },
+    Landed { agent: AgentKey, submission: MessageId, event_id: OwnedEventId },
+    Seat(SeatRow),
+}
+
+impl App {
+    /// All steps in one commit, the journal's row with them. Where one step alone fails, it is the step that is at
+    /// fault: the others are carried out without it.
+    pub(crate) async fn carry_out(&self, steps: &[Step], journal_id: Option<i64>) -> Result<(), StoreError> {
+        let all = steps.to_vec();
+        let written = self.store.write(move |tx| {
+            let effects = all.into_iter().map(|s| carry_out(tx, s)).collect::<Result<Vec<_>, _>>()?;
+            done(tx, journal_id)?;
+            Ok(effects)
+        });
+        match written.await {
+            Ok(effects) => effects.into_iter().flatten().for_each(|e| self.take_effect(e)),
+            Err(error) if is_of_one_step(&error) => self.one_by_one(steps, journal_id).await?,
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    async fn one_by_one(&self, steps: &[Step], journal_id: Option<i64>) -> Result<(), StoreError> {
+        for step in steps.iter().cloned() {
+            match self.store.write(move |tx| carry_out(tx, step)).await {
+                Ok(effects) => effects.into_iter().for_each(|e| self.take_effect(e)),
+                Err(error) if is_of_one_step(&error) => {
+                    metrics::counter!("parlour_poison_events_total").increment(1);
+                    tracing::error!(%error, "left out an event that cannot be stored");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.store.write(move |tx| done(tx, journal_id)).await
+    }
+
+    fn take_effect(&self, effect: Effect) {
+        match effect {
+            Effect::Log { room, changes } => {
+                if let Some(room) = self.rooms.get(room) {
+                    self.follow(&room, &changes);
+                }
+            }
+            Effect::Landed { agent, submission, event_id } => {
+                self.flights.land((agent, submission), Ok(event_id))
+            }
+            Effect::Seat(row) => {
+                if let Some(agent) = self.agents.get(row.agent) {
+                    agent.put_seat(row);
+                    self.hub.nudge(agent.key());
+                }
+            }
+        }
+    }
+}
+
+fn is_of_one_step(error: &StoreError) -> bool {
+    matches!(error, StoreError::Corrupt(_) | StoreError::Panicked)
+}
+
+fn done(tx: &Tx<'_>, journal_id: Option<i64>) -> Result<(), StoreError> {
+    journal_id.map_or(Ok(()), |id| tx.journal_done(id))
+}
+
+fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
+    match step {
+        Step::Append { entry, settles } => {
+            let (room, event_id) = (entry.room, entry.event_id.clone());
+            let mut effects = vec![Effect::Log { room, changes: append(tx, room, entry)? }];
+            if let Some((agent, submission)) = settles {
+                tx.sent(agent, submission, &event_id)?;
+                effects.push(Effect::Landed { agent, submission, event_id });
+            }
+            return Ok(effects);
+        }
+        Step::Edit { room, edit } => {
+            let edited = tx.edit(&edit)?;
+            return Ok(changed(room, edited.map(|(seq, body)| LogChange::Edited { seq, body })));
+        }
+        Step::Redact { room, event_id, by, any } => {
+            let author = tx.author_of(&event_id)?;
+            if any || author.as_deref() == Some(by.as_str()) {
+                return redact(tx, room, &event_id);
+            }
+        }
+        Step::Member { room, member } => tx.put_member(room, &member)?,
+        Step::Joined { agent, room } => return Ok(vec![Effect::Seat(tx.seat_confirmed(agent, room)?)]),
+        Step::Left { agent, room } => {
+            return Ok(tx.seat_left(agent, room, false)?.map(Effect::Seat).into_iter().collect());
+        }
+        Step::Name { room, name } => tx.set_room_name(room, name.as_deref())?,
+        Step::Visibility { room, visibility } => tx.set_room_visibility(room, visibility)?,
+        Step::Power { room, power } => tx.set_room_power(room, &power)?,
+        Step::Encrypted { room } => tx.set_room_encrypted(room)?,
+    }
+    Ok(vec![])
+}
+
+/// A message goes; an edit's going brings the words before it back.
+fn redact(tx: &Tx<'_>, room: RoomKey, event_id: &OwnedEventId) -> Result<Vec<Effect>, StoreError> {
+    let restored = tx.redact_edit(event_id)?.map(|(seq, body)| LogChange::Edited { seq, body });
+    let removed = tx.redact(event_id)?.map(LogChange::Removed);
+    Ok([changed(room, restored), changed(room, removed)].into_iter().flatten().collect())
+}
+
+fn changed(room: RoomKey, change: Option<LogChange>) -> Vec<Effect> {
+    change.map(|change| Effect::Log { room, changes: vec![change] }).into_iter().collect()
+}

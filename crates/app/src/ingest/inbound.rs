@@ -1,0 +1,54 @@
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parlour_matrix::{BoxFuture, Inbound, Transaction, TransactionError};
+use parlour_store::Journaled;
+use ruma::{RoomAliasId, UserId};
+
+use crate::app::App;
+
+/// The app as the homeserver's counterpart.
+#[derive(Clone)]
+pub struct Intake(pub Arc<App>);
+
+impl Inbound for Intake {
+    fn transaction(&self, txn_id: String, body: Bytes) -> BoxFuture<'_, Result<(), TransactionError>> {
+        Box::pin(async move { self.0.journal(txn_id, body).await })
+    }
+
+    fn pinged(&self, _txn_id: Option<String>) {
+        tracing::debug!("the homeserver reached us");
+    }
+
+    fn knows_user(&self, user: &UserId) -> bool {
+        *user == self.0.settings.bot || self.0.agents.by_user(user).is_some()
+    }
+
+    fn knows_alias(&self, alias: &RoomAliasId) -> bool {
+        let settings = &self.0.settings;
+        let lobby = settings.lobbies.iter().find(|l| l.alias == alias.alias());
+        alias.server_name() == settings.server_name
+            && lobby.is_some_and(|l| self.0.rooms.lobby(&l.slug).is_some())
+    }
+}
+
+impl App {
+    /// On disk before the homeserver is told so. The same transaction again is none.
+    async fn journal(&self, txn_id: String, body: Bytes) -> Result<(), TransactionError> {
+        let transaction = Transaction::parse(&body).map_err(|_| TransactionError::NotJson)?;
+        let (now, kept) = (self.now(), body);
+        let journaled = self.store.write(move |tx| tx.journal(&txn_id, &kept, now)).await;
+        match journaled {
+            Ok(Journaled::New(id)) => {
+                metrics::counter!("parlour_transactions_total").increment(1);
+                self.handover.put(id, now, transaction);
+                Ok(())
+            }
+            Ok(Journaled::Again) => Ok(()),
+            Err(error) => {
+                tracing::error!(%error, "cannot write a transaction down; the homeserver will send it again");
+                Err(TransactionError::Unavailable)
+            }
+        }
+    }
+}

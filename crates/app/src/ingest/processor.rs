@@ -1,0 +1,137 @@
+use std::{collections::BTreeMap, sync::Arc};
+
+use parking_lot::Mutex;
+use parlour_matrix::{
+    Transaction,
+    ephemeral::{Ephemeral, Typing},
+};
+use parlour_store::StoreError;
+use tokio::sync::Notify;
+
+use super::Planner;
+use crate::app::App;
+
+/// Transactions that are kept in memory on their way from the endpoint to the processor. What is more is read back
+/// from the journal: a processor that falls behind must not fill the memory.
+const AT_HAND: usize = 32;
+const PAUSE_MS: i64 = 1_000;
+
+/// From the endpoint, which answers, to the processor, which works off.
+#[derive(Debug, Default)]
+pub(crate) struct Handover {
+    queue: Mutex<Queue>,
+    news: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    at_hand: BTreeMap<i64, Piece>,
+    /// The newest that was journaled.
+    newest: i64,
+}
+
+#[derive(Debug)]
+struct Piece {
+    journal_id: i64,
+    received_at_ms: i64,
+    transaction: Transaction,
+}
+
+impl Handover {
+    /// Number of the newest transaction since the start.
+    pub(crate) fn newest(&self) -> i64 {
+        self.queue.lock().newest
+    }
+
+    pub(crate) fn put(&self, journal_id: i64, received_at_ms: i64, transaction: Transaction) {
+        let mut queue = self.queue.lock();
+        queue.newest = queue.newest.max(journal_id);
+        if queue.at_hand.len() < AT_HAND {
+            queue.at_hand.insert(journal_id, Piece { journal_id, received_at_ms, transaction });
+        }
+        drop(queue);
+        self.news.notify_one();
+    }
+}
+
+impl App {
+    pub(crate) fn start_ingest(self: &Arc<Self>) {
+        let app = self.clone();
+        self.tasks.spawn(async move { app.work_off_journal().await });
+    }
+
+    /// One transaction after the other, in the order they came. Ends between two of them.
+    async fn work_off_journal(&self) {
+        let mut done = 0;
+        while !self.tasks.stopping() {
+            match self.next_piece(done).await {
+                Ok(Some(piece)) => {
+                    done = piece.journal_id;
+                    self.work_off(piece).await;
+                }
+                Ok(None) => tokio::select! {
+                    () = self.handover.news.notified() => {}
+                    () = self.tasks.stopped() => {}
+                },
+                Err(error) => self.pause(&error).await,
+            }
+        }
+    }
+
+    async fn next_piece(&self, done: i64) -> Result<Option<Piece>, StoreError> {
+        let next = {
+            let mut queue = self.handover.queue.lock();
+            let at_hand = queue.at_hand.remove(&(done + 1));
+            let more = done == 0 || queue.newest > done;
+            queue.at_hand.retain(|id, _| *id > done);
+            (at_hand, more)
+        };
+        match next {
+            (Some(piece), _) => Ok(Some(piece)),
+            (None, false) => Ok(None),
+            (None, true) => self.read_piece(done).await,
+        }
+    }
+
+    async fn read_piece(&self, done: i64) -> Result<Option<Piece>, StoreError> {
+        let Some(queued) = self.store.read(move |r| r.next_queued(done)).await? else { return Ok(None) };
+        // what is in the journal was parsed before it got there
+        let transaction = Transaction::parse(&queued.body).unwrap_or_default();
+        Ok(Some(Piece { journal_id: queued.journal_id, received_at_ms: queued.received_at_ms, transaction }))
+    }
+
+    async fn work_off(&self, piece: Piece) {
+        self.take_ephemeral(&piece.transaction);
+        let mut planner = Planner::new(self, piece.received_at_ms);
+        for raw in &piece.transaction.events {
+            planner.take(raw, None).await;
+        }
+        let steps = planner.finish();
+        while let Err(error) = self.carry_out(&steps, Some(piece.journal_id)).await {
+            self.pause(&error).await;
+            if self.tasks.stopping() {
+                // still in the journal: the next start takes it up
+                return;
+            }
+        }
+    }
+
+    fn take_ephemeral(&self, transaction: &Transaction) {
+        for raw in &transaction.ephemeral {
+            if let Ephemeral::Typing(Typing { room_id, users }) = Ephemeral::parse(raw) {
+                let Some(room) = self.rooms.by_id(&room_id) else { continue };
+                if self.typing.write().update(room.key, &users, self.now()) {
+                    self.hub.typing(room.key);
+                }
+            }
+        }
+    }
+
+    async fn pause(&self, error: &StoreError) {
+        tracing::error!(%error, "the store fails; trying again");
+        tokio::select! {
+            () = self.clock.sleep_until(self.now() + PAUSE_MS) => {}
+            () = self.tasks.stopped() => {}
+        }
+    }
+}

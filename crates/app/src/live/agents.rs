@@ -1,0 +1,206 @@
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicI64, Ordering},
+    },
+};
+
+use parking_lot::RwLock;
+use parlour_domain::{
+    agent::Agent,
+    ids::{AgentKey, RoomKey},
+    inbox::Ack,
+    names::pick_number,
+    seat::{Context, Seat},
+};
+use parlour_store::{AgentRow, AgentState, SeatRow};
+use ruma::{OwnedUserId, UserId};
+
+/// An agent that is not gone.
+#[derive(Debug)]
+pub(crate) struct AgentLive {
+    pub(crate) agent: Agent,
+    /// What its name looks like, and its number.
+    name: (String, u16),
+    seats: RwLock<BTreeMap<RoomKey, SeatRow>>,
+    last_call_ms: AtomicI64,
+    last_mentions: RwLock<Vec<OwnedUserId>>,
+    ended: AtomicBool,
+    /// What moves cursors or rooms of one agent happens one after the other.
+    pub(crate) moving: tokio::sync::Mutex<()>,
+}
+
+impl AgentLive {
+    fn new(row: &AgentRow) -> Self {
+        Self {
+            agent: row.agent.clone(),
+            name: (row.likeness.clone(), row.number),
+            seats: RwLock::default(),
+            last_call_ms: AtomicI64::new(row.last_call_ms),
+            last_mentions: RwLock::new(row.last_mentions.clone()),
+            ended: AtomicBool::new(row.state != AgentState::Live),
+            moving: tokio::sync::Mutex::new(()),
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn key(&self) -> AgentKey {
+        self.agent.key
+    }
+
+    #[must_use]
+    pub(crate) fn user_id(&self) -> &UserId {
+        &self.agent.user_id
+    }
+
+    /// Counts as a call, for the idle rule.
+    pub(crate) fn called(&self, now_ms: i64) {
+        self.last_call_ms.fetch_max(now_ms, Ordering::Relaxed);
+    }
+
+    #[must_use]
+    pub(crate) fn last_call_ms(&self) -> i64 {
+        self.last_call_ms.load(Ordering::Relaxed)
+    }
+
+    #[must_use]
+    pub(crate) fn last_mentions(&self) -> Vec<OwnedUserId> {
+        self.last_mentions.read().clone()
+    }
+
+    pub(crate) fn set_last_mentions(&self, mentions: Vec<OwnedUserId>) {
+        *self.last_mentions.write() = mentions;
+    }
+
+    /// Has no token: not yet, or not any more.
+    #[must_use]
+    pub(crate) fn ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn put_seat(&self, row: SeatRow) {
+        self.seats.write().insert(row.seat.room, row);
+    }
+
+    /// Seats in rooms the agent is in.
+    #[must_use]
+    pub(crate) fn present(&self) -> Vec<Seat> {
+        self.seats.read().values().filter(|r| r.seat.present()).map(|r| r.seat.clone()).collect()
+    }
+
+    #[must_use]
+    pub(crate) fn is_in(&self, room: RoomKey) -> bool {
+        self.seats.read().get(&room).is_some_and(|r| r.seat.present())
+    }
+
+    /// Seats in rooms the agent is in, or is to be put back into.
+    #[must_use]
+    pub(crate) fn mine(&self) -> Vec<Seat> {
+        self.seats.read().values().filter(|r| r.seat.present() || r.away).map(|r| r.seat.clone()).collect()
+    }
+
+    /// Lobbies to be put back into.
+    #[must_use]
+    pub(crate) fn away(&self) -> Vec<RoomKey> {
+        self.seats.read().values().filter(|r| r.away).map(|r| r.seat.room).collect()
+    }
+
+    pub(crate) fn stay_out(&self, room: RoomKey) {
+        if let Some(row) = self.seats.write().get_mut(&room) {
+            row.away = false;
+        }
+    }
+
+    pub(crate) fn acknowledged(&self, ack: Ack) {
+        self.seats.write().values_mut().for_each(|row| ack.apply(&mut row.seat));
+    }
+
+    pub(crate) fn opened(&self, room: RoomKey, context: Option<Context>) {
+        if let Some(row) = self.seats.write().get_mut(&room) {
+            row.seat.opened = true;
+            row.seat.context = context;
+        }
+    }
+}
+
+/// All agents that are not gone.
+#[derive(Debug, Default)]
+pub(crate) struct Agents {
+    index: RwLock<Index>,
+}
+
+#[derive(Debug, Default)]
+struct Index {
+    by_key: HashMap<AgentKey, Arc<AgentLive>>,
+    by_token: HashMap<[u8; 32], Arc<AgentLive>>,
+    by_user: HashMap<OwnedUserId, Arc<AgentLive>>,
+    names: BTreeSet<(String, u16)>,
+}
+
+impl Agents {
+    /// Adds an agent that has no token yet, or none any more.
+    pub(crate) fn put(&self, row: &AgentRow) -> Arc<AgentLive> {
+        let agent = Arc::new(AgentLive::new(row));
+        let mut index = self.index.write();
+        index.by_key.insert(agent.key(), agent.clone());
+        index.by_user.insert(agent.agent.user_id.clone(), agent.clone());
+        agent
+    }
+
+    /// Keeps a number for an agent with such a name, the first free one from `start` on.
+    pub(crate) fn reserve_number(&self, likeness: &str, start: u16) -> Option<u16> {
+        let mut index = self.index.write();
+        let taken = |number| index.names.contains(&(likeness.to_owned(), number));
+        let number = pick_number(taken, start)?;
+        index.names.insert((likeness.to_owned(), number));
+        Some(number)
+    }
+
+    pub(crate) fn free_number(&self, likeness: &str, number: u16) {
+        self.index.write().names.remove(&(likeness.to_owned(), number));
+    }
+
+    /// From now on the token is this agent.
+    pub(crate) fn give_token(&self, agent: &Arc<AgentLive>, digest: [u8; 32]) {
+        agent.ended.store(false, Ordering::Relaxed);
+        let mut index = self.index.write();
+        index.names.insert(agent.name.clone());
+        index.by_token.insert(digest, agent.clone());
+    }
+
+    /// The token is void; the name is free again.
+    pub(crate) fn end(&self, agent: &AgentLive) {
+        agent.ended.store(true, Ordering::Relaxed);
+        let mut index = self.index.write();
+        index.by_token.retain(|_, a| a.key() != agent.key());
+        index.names.remove(&agent.name);
+    }
+
+    /// Nothing is left to do for it.
+    pub(crate) fn forget(&self, agent: &AgentLive) {
+        let mut index = self.index.write();
+        index.by_key.remove(&agent.key());
+        index.by_user.remove(agent.user_id());
+    }
+
+    #[must_use]
+    pub(crate) fn by_token(&self, digest: &[u8; 32]) -> Option<Arc<AgentLive>> {
+        self.index.read().by_token.get(digest).cloned()
+    }
+
+    #[must_use]
+    pub(crate) fn by_user(&self, user: &UserId) -> Option<Arc<AgentLive>> {
+        self.index.read().by_user.get(user).cloned()
+    }
+
+    #[must_use]
+    pub(crate) fn get(&self, key: AgentKey) -> Option<Arc<AgentLive>> {
+        self.index.read().by_key.get(&key).cloned()
+    }
+
+    #[must_use]
+    pub(crate) fn all(&self) -> Vec<Arc<AgentLive>> {
+        self.index.read().by_key.values().cloned().collect()
+    }
+}

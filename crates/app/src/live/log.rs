@@ -1,0 +1,139 @@
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use parlour_domain::{
+    ids::{MessageRef, Pos, Seq},
+    message::{Body, Message},
+};
+use parlour_store::Gap;
+use ruma::{EventId, OwnedEventId};
+
+/// A room's kept messages in memory.
+#[derive(Debug, Default)]
+pub(crate) struct RoomLog {
+    by_arrival: BTreeMap<Seq, Arc<Message>>,
+    by_event: HashMap<OwnedEventId, Seq>,
+    gaps: HashMap<Seq, Gap>,
+    /// Nothing that arrived later has left the log yet.
+    evicted_through: Seq,
+}
+
+/// What happened to a log, as the store committed it.
+#[derive(Clone, Debug)]
+pub(crate) enum LogChange {
+    Added(Arc<Message>),
+    /// An echo gave an own message its time and place.
+    Confirmed {
+        seq: Seq,
+        pos: Pos,
+        sent_at_ms: i64,
+    },
+    Edited {
+        seq: Seq,
+        body: Body,
+    },
+    /// Redacted.
+    Removed(Seq),
+    /// Pushed out by newer ones.
+    Evicted(Seq),
+    Gap(Gap),
+}
+
+impl RoomLog {
+    #[must_use]
+    pub(crate) fn new(messages: Vec<Message>, gaps: Vec<Gap>, evicted_through: Seq) -> Self {
+        let mut log = Self { evicted_through, ..Self::default() };
+        messages.into_iter().for_each(|m| log.apply(&LogChange::Added(Arc::new(m))));
+        gaps.into_iter().for_each(|g| log.apply(&LogChange::Gap(g)));
+        log
+    }
+
+    pub(crate) fn apply(&mut self, change: &LogChange) {
+        match change {
+            LogChange::Added(message) => {
+                self.by_event.insert(message.event_id.clone(), message.seq);
+                self.by_arrival.insert(message.seq, message.clone());
+            }
+            LogChange::Confirmed { seq, pos, sent_at_ms } => self.alter(*seq, |m| {
+                m.pos = *pos;
+                m.sent_at_ms = *sent_at_ms;
+            }),
+            LogChange::Edited { seq, body } => self.alter(*seq, |m| m.body = body.clone()),
+            LogChange::Removed(seq) => self.remove(*seq),
+            LogChange::Evicted(seq) => {
+                self.remove(*seq);
+                self.evicted_through = self.evicted_through.max(*seq);
+            }
+            LogChange::Gap(gap) => {
+                self.gaps.insert(gap.before, gap.clone());
+            }
+        }
+    }
+
+    /// What arrived after `acked`, by arrival.
+    pub(crate) fn after(&self, acked: Seq) -> impl DoubleEndedIterator<Item = &Arc<Message>> {
+        self.by_arrival.range(Seq(acked.0 + 1)..).map(|(_, m)| m)
+    }
+
+    pub(crate) fn by_arrival(&self) -> impl DoubleEndedIterator<Item = &Arc<Message>> {
+        self.by_arrival.values()
+    }
+
+    /// In the room's order.
+    #[must_use]
+    pub(crate) fn in_order(&self) -> Vec<Arc<Message>> {
+        let mut messages: Vec<Arc<Message>> = self.by_arrival.values().cloned().collect();
+        messages.sort_by_key(|m| m.pos);
+        messages
+    }
+
+    #[must_use]
+    pub(crate) fn event(&self, event_id: &EventId) -> Option<&Arc<Message>> {
+        self.by_arrival.get(self.by_event.get(event_id)?)
+    }
+
+    /// All that are meant: two agents may have used one submission id.
+    pub(crate) fn all(&self, reference: &MessageRef) -> impl Iterator<Item = &Arc<Message>> {
+        let (event, id) = match reference {
+            MessageRef::Event(event_id) => (self.event(event_id), None),
+            MessageRef::Message(id) => (None, Some(*id)),
+        };
+        let with_id = self.by_arrival.values().filter(move |m| Some(m.message_id) == id);
+        event.into_iter().chain(with_id)
+    }
+
+    /// The earliest in the room of those meant.
+    #[must_use]
+    pub(crate) fn find(&self, reference: &MessageRef) -> Option<&Arc<Message>> {
+        self.all(reference).min_by_key(|m| m.pos)
+    }
+
+    #[must_use]
+    pub(crate) fn gap(&self, before: Seq) -> Option<&Gap> {
+        self.gaps.get(&before)
+    }
+
+    #[must_use]
+    pub(crate) fn evicted_through(&self) -> Seq {
+        self.evicted_through
+    }
+
+    fn alter(&mut self, seq: Seq, change: impl FnOnce(&mut Message)) {
+        if let Some(message) = self.by_arrival.get_mut(&seq) {
+            change(Arc::make_mut(message));
+        }
+    }
+
+    /// A gap hangs on the message after it: where that one goes, on the next.
+    fn remove(&mut self, seq: Seq) {
+        let Some(message) = self.by_arrival.remove(&seq) else { return };
+        self.by_event.remove(&message.event_id);
+        let Some(gap) = self.gaps.remove(&seq) else { return };
+        let next = self.by_arrival.values().filter(|m| m.pos > message.pos).min_by_key(|m| m.pos);
+        if let Some(before) = next.map(|m| m.seq) {
+            self.gaps.entry(before).or_insert(Gap { before, ..gap });
+        }
+    }
+}

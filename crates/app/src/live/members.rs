@@ -1,0 +1,43 @@
+use std::collections::HashMap;
+
+use parlour_store::Member;
+use ruma::{OwnedUserId, UserId};
+
+/// Who is in a room, and under which name.
+#[derive(Debug, Default)]
+pub(crate) struct Members {
+    by_user: HashMap<OwnedUserId, Member>,
+    joined: usize,
+}
+
+impl Members {
+    #[must_use]
+    pub(crate) fn new(members: Vec<Member>) -> Self {
+        let mut all = Self::default();
+        members.into_iter().for_each(|m| all.put(m));
+        all
+    }
+
+    pub(crate) fn put(&mut self, member: Member) {
+        let joins = member.membership == "join";
+        let before = self.by_user.insert(member.user_id.clone(), member);
+        let was_in = before.is_some_and(|m| m.membership == "join");
+        self.joined = self.joined + usize::from(joins) - usize::from(was_in);
+    }
+
+    #[must_use]
+    pub(crate) fn get(&self, user: &UserId) -> Option<&Member> {
+        self.by_user.get(user)
+    }
+
+    #[must_use]
+    pub(crate) fn is_joined(&self, user: &UserId) -> bool {
+        self.get(user).is_some_and(|m| m.membership == "join")
+    }
+
+    /// How many are in the room, `but` not counted.
+    #[must_use]
+    pub(crate) fn joined_without(&self, but: &UserId) -> usize {
+        self.joined - usize::from(self.is_joined(but))
+    }
+}

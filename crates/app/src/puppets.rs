@@ -1,0 +1,41 @@
+//! Puppets on the homeserver: registered on demand, named before they are seen, joined one at a time.
+
+use parlour_domain::fault::{Code, Fault};
+use parlour_matrix::HsError;
+use ruma::{OwnedRoomId, UserId};
+
+use crate::{app::App, live::RoomLive};
+
+impl App {
+    /// Makes the puppet, or takes it as ours where it exists (the bridge may have died after making it).
+    pub(crate) async fn make_puppet(&self, user: &UserId, display_name: &str) -> Result<(), Fault> {
+        self.client.register(user.localpart()).await.map_err(homeserver_fault)?;
+        self.client.set_display_name(user, display_name).await.map_err(homeserver_fault)
+    }
+
+    pub(crate) async fn join_as(&self, user: &UserId, room: &RoomLive) -> Result<OwnedRoomId, HsError> {
+        let _one = room.joining.lock().await;
+        self.client.join(user, room.room_id.as_str().try_into().map_err(bad_room_id)?, &[]).await
+    }
+}
+
+fn bad_room_id(error: ruma::IdParseError) -> HsError {
+    HsError::NotSent(error.to_string())
+}
+
+/// What a caller is told where the homeserver did not do what was asked of it.
+pub(crate) fn homeserver_fault(error: HsError) -> Fault {
+    match error {
+        HsError::Limited { retry_after_ms } => {
+            let seconds = retry_after_ms.unwrap_or(5_000).div_ceil(1_000);
+            Fault::new(Code::RateLimited, "The Matrix server asks to slow down. Wait as long as Retry-After says.")
+                .retry_after(seconds)
+        }
+        error if error.is_forbidden() => Fault::new(
+            Code::Forbidden,
+            "The Matrix server refused this: you may have been removed from the room or banned. Ask its people.",
+        )
+        .because(error),
+        error => Fault::unavailable(error),
+    }
+}

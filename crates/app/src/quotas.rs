@@ -1,0 +1,36 @@
+//! What is charged for what. The numbers are the operator's, the windows the rules', the counts the store's.
+
+use parlour_domain::{
+    fault::{Code, Fault},
+    ids::{AgentKey, RoomKey},
+    limits::Limits,
+    quota::RetryAfter,
+};
+use parlour_store::Charge;
+
+use crate::request::Source;
+
+/// A new agent in a lobby, or by the code of a room that an agent made.
+pub(crate) fn entry_charges(limits: &Limits, source: Source) -> Vec<Charge> {
+    let key = u128::from_be_bytes(source.0.0);
+    let [hour, day] = limits.lobby_entries();
+    vec![
+        Charge { subject: format!("entry-hour:{key:032x}"), rule: hour },
+        Charge { subject: format!("entry-day:{key:032x}"), rule: day },
+    ]
+}
+
+/// One message in a lobby.
+pub(crate) fn speaking_charges(limits: &Limits, agent: AgentKey, lobby: RoomKey) -> Vec<Charge> {
+    let [minute, day] = limits.agent_messages();
+    vec![
+        Charge { subject: format!("agent-minute:{}", agent.0), rule: minute },
+        Charge { subject: format!("agent-day:{}", agent.0), rule: day },
+        Charge { subject: format!("lobby-minute:{}", lobby.0), rule: limits.lobby_messages() },
+    ]
+}
+
+pub(crate) fn overdrawn(retry_after: RetryAfter, what: &str) -> Fault {
+    let message = format!("{what} reached the limit for now. Try again after the seconds in Retry-After.");
+    Fault::new(Code::RateLimited, message).retry_after(retry_after.0)
+}

@@ -1,0 +1,43 @@
+use parlour_matrix::{HsError, Incoming};
+use parlour_store::Submission;
+use ruma::OwnedEventId;
+
+use crate::{
+    app::App,
+    live::{AgentLive, RoomLive},
+};
+
+const PAGE: u32 = 100;
+/// A thousand messages: a lobby does not see more than that in the time a submission is carried on.
+const PAGES: usize = 10;
+/// By how much the homeserver's clock may be ahead of or behind ours.
+const CLOCKS_APART_MS: i64 = 10 * 60_000;
+
+impl App {
+    /// Whether the homeserver has a message that it gave no clear answer about.
+    pub(super) async fn look_for(
+        &self,
+        submission: &Submission,
+        agent: &AgentLive,
+        room: &RoomLive,
+    ) -> Result<Option<OwnedEventId>, HsError> {
+        let mut from: Option<String> = None;
+        for _ in 0..PAGES {
+            let page =
+                self.client.messages(agent.user_id(), &room.room_id, from.as_deref(), true, PAGE).await?;
+            let mut reached_the_past = page.chunk.is_empty();
+            for raw in &page.chunk {
+                let Incoming::Message(message) = Incoming::parse(raw, Some(&room.room_id)) else { continue };
+                if message.head.sender == agent.user_id() && message.submission == Some(submission.id) {
+                    return Ok(Some(message.head.event_id));
+                }
+                reached_the_past |= message.head.sent_at_ms < submission.claimed_at_ms - CLOCKS_APART_MS;
+            }
+            match page.end {
+                Some(end) if !reached_the_past => from = Some(end),
+                _ => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,11 @@
+//! A message's way out: claimed in the store, sent to the homeserver, settled by its answer or by the echo.
+
+mod carry;
+mod flights;
+mod look;
+mod publish;
+mod settle;
+
+pub(crate) use flights::Flights;
+pub(crate) use publish::Order;
+pub(crate) use settle::{append, author};

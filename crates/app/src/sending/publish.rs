@@ -1,0 +1,210 @@
+use std::{sync::Arc, time::Duration};
+
+use parlour_domain::{
+    fault::{Code, Fault},
+    ids::MessageId,
+    quota::Window,
+};
+use parlour_matrix::HsError;
+use parlour_store::{Charge, Claim, Claimed, Overdrawn, Submission};
+use ruma::OwnedRoomId;
+use serde_json::value::RawValue;
+
+use super::flights::{Boarding, Flight, FlightKey};
+use crate::{
+    app::App,
+    live::{AgentLive, RoomLive},
+    puppets::homeserver_fault,
+    quotas::overdrawn,
+    view::Sent,
+};
+
+/// How long a caller waits for the homeserver before it is told `pending`.
+const PATIENCE_MS: i64 = 20_000;
+/// How long the homeserver may take over one send.
+pub(super) const SEND_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A message that passed all checks.
+#[derive(Clone, Debug)]
+pub(crate) struct Order {
+    pub(crate) claim: Claim,
+    pub(crate) charges: Vec<Charge>,
+    /// Whom it names, for waitFor=mentioned.
+    pub(crate) mentions: Vec<ruma::OwnedUserId>,
+    pub(crate) agent: Arc<AgentLive>,
+    pub(crate) room: Arc<RoomLive>,
+}
+
+impl Order {
+    pub(super) fn key(&self) -> FlightKey {
+        (self.claim.agent, self.claim.id)
+    }
+}
+
+impl App {
+    /// What became of a submission that was claimed before; `None` where it is new. One that is still open is taken
+    /// up again.
+    pub(crate) async fn submitted_before(
+        self: &Arc<Self>,
+        agent: &AgentLive,
+        id: MessageId,
+        digest: [u8; 32],
+        room: &RoomLive,
+    ) -> Result<Option<Sent>, Fault> {
+        let key = agent.key();
+        let Some(before) = self.store.read(move |r| r.submission(key, id)).await? else { return Ok(None) };
+        same(before.digest, digest)?;
+        if let Some(event_id) = before.event_id {
+            return Ok(Some(Sent {
+                submission_id: id,
+                room_id: room.room_id.clone(),
+                event_id: Some(event_id),
+            }));
+        }
+        let flight = match self.flights.board((key, id), digest, self.now()) {
+            Boarding::Passenger(flight) => flight,
+            Boarding::Pilot(flight) => {
+                self.start_carrying_one(before, flight.clone());
+                flight
+            }
+        };
+        self.await_landing(&flight, id, room.room_id.clone()).await.map(Some)
+    }
+
+    /// Sends a message, or waits for another call that sends the same.
+    pub(crate) async fn publish(self: &Arc<Self>, order: Order) -> Result<Sent, Fault> {
+        let (id, room_id) = (order.claim.id, order.room.room_id.clone());
+        let flight = match self.flights.board(order.key(), order.claim.digest, self.now()) {
+            Boarding::Passenger(flight) => {
+                same(flight.digest, order.claim.digest)?;
+                flight
+            }
+            Boarding::Pilot(flight) => {
+                let (app, ours) = (self.clone(), flight.clone());
+                self.tasks.spawn(async move { app.fly(order, ours).await });
+                flight
+            }
+        };
+        self.await_landing(&flight, id, room_id).await
+    }
+
+    async fn await_landing(
+        &self,
+        flight: &Flight,
+        id: MessageId,
+        room_id: OwnedRoomId,
+    ) -> Result<Sent, Fault> {
+        let event_id = tokio::select! {
+            landing = flight.landed() => landing.transpose()?,
+            () = self.clock.sleep_until(self.now() + PATIENCE_MS) => None,
+            () = self.tasks.stopped() => flight.landed_by_now().transpose()?,
+        };
+        Ok(Sent { submission_id: id, room_id, event_id })
+    }
+
+    /// In a task of its own: it ends with the submission, not with the caller.
+    async fn fly(self: &Arc<Self>, order: Order, flight: Arc<Flight>) {
+        let (claim, charges, mentions) = (order.claim.clone(), order.charges.clone(), order.mentions.clone());
+        let claimed = self.store.write(move |tx| {
+            let claimed = tx.claim(&claim, &charges)?;
+            if matches!(claimed, Claimed::New(_)) {
+                tx.set_last_mentions(claim.agent, &mentions)?;
+            }
+            Ok(claimed)
+        });
+        match claimed.await {
+            Err(error) => self.flights.land(order.key(), Err(error.into())),
+            Ok(Claimed::Overdrawn(Overdrawn(retry_after))) => {
+                let fault = overdrawn(retry_after, "Speaking in lobbies");
+                self.flights.land(order.key(), Err(fault));
+            }
+            Ok(Claimed::Before(before)) => self.go_on(before, &order, flight).await,
+            Ok(Claimed::New(taken)) => {
+                order.agent.set_last_mentions(order.mentions.clone());
+                self.first_try(order, taken, flight).await;
+            }
+        }
+    }
+
+    /// Somebody was faster between the look and the claim.
+    async fn go_on(self: &Arc<Self>, before: Submission, order: &Order, flight: Arc<Flight>) {
+        match (same(before.digest, order.claim.digest), before.event_id.clone()) {
+            (Err(fault), _) => self.flights.land(order.key(), Err(fault)),
+            (_, Some(event_id)) => self.flights.land(order.key(), Ok(event_id)),
+            _ => self.carry(before, flight).await,
+        }
+    }
+
+    async fn first_try(self: &Arc<Self>, order: Order, taken: Vec<Window>, flight: Arc<Flight>) {
+        let submission = Submission {
+            agent: order.claim.agent,
+            id: order.claim.id,
+            room: order.claim.room,
+            digest: order.claim.digest,
+            content: Some(order.claim.content.clone()),
+            body: serde_json::from_str(&order.claim.body).ok(),
+            event_id: None,
+            claimed_at_ms: order.claim.claimed_at_ms,
+        };
+        match self.put_message(&order.agent, &order.room, order.claim.id, &order.claim.content).await {
+            Ok(event_id) => self.settle(&submission, event_id).await,
+            Err(HsError::Unknown(cause)) => {
+                tracing::info!(cause, submission = %order.claim.id, "a send has no clear answer; looking before sending it again");
+                self.carry(submission, flight).await;
+            }
+            Err(error) => self.not_sent(&order, taken, error).await,
+        }
+    }
+
+    pub(super) async fn put_message(
+        &self,
+        agent: &AgentLive,
+        room: &RoomLive,
+        id: MessageId,
+        content: &str,
+    ) -> Result<ruma::OwnedEventId, HsError> {
+        let content: &RawValue =
+            serde_json::from_str(content).map_err(|e| HsError::NotSent(e.to_string()))?;
+        // Synapse keeps answers by id and appservice, not by user: two puppets must never share one
+        let send_txn_id = format!("{}.{id}", agent.user_id().localpart());
+        let user = agent.user_id();
+        self.client
+            .send(user, None, &room.room_id, "m.room.message", &send_txn_id, content, SEND_TIMEOUT)
+            .await
+    }
+
+    /// Certain not to have happened: the claim goes, the quota comes back.
+    async fn not_sent(&self, order: &Order, taken: Vec<Window>, error: HsError) {
+        let (agent, id) = order.key();
+        let charges = order.charges.clone();
+        let undone = self.store.write(move |tx| {
+            tx.unclaim(agent, id)?;
+            tx.refund(&charges, &taken)
+        });
+        if let Err(error) = undone.await {
+            tracing::warn!(%error, submission = %id, "cannot take back the claim of a message that was not sent");
+        }
+        if matches!(error, HsError::NotSent(_)) {
+            self.outage.notify_one();
+        }
+        self.flights.land(order.key(), Err(refusal(error)));
+    }
+}
+
+pub(super) fn refusal(error: HsError) -> Fault {
+    if error.is_too_large() {
+        let message = "The Matrix server says this message is too large. Shorten the text or mention fewer.";
+        return Fault::new(Code::InvalidMessage, message).field("text");
+    }
+    homeserver_fault(error)
+}
+
+fn same(before: [u8; 32], now: [u8; 32]) -> Result<(), Fault> {
+    if before == now {
+        return Ok(());
+    }
+    Err(Fault::new(
+        Code::SubmissionConflict,
+        "This submissionId was used for another message or room. Make a new one for each message.",
+    ))
+}

@@ -1,0 +1,98 @@
+use std::sync::Arc;
+
+use parlour_domain::{
+    agent::Author,
+    ids::{MessageId, RoomKey},
+};
+use parlour_store::{Appended, NewEntry, StoreError, Submission, Tx};
+use ruma::OwnedEventId;
+
+use crate::{
+    app::App,
+    live::{AgentLive, LogChange, RoomLive},
+};
+
+impl App {
+    /// The homeserver has the message: it is in the history at once, its echo will only give it its time.
+    pub(super) async fn settle(&self, submission: &Submission, event_id: OwnedEventId) {
+        let key = (submission.agent, submission.id);
+        if let Err(error) = self.write_sent(submission, &event_id).await {
+            // it is sent, whatever our disk says; the echo settles it
+            tracing::warn!(%error, submission = %submission.id, "cannot note that a message was sent");
+        }
+        self.flights.land(key, Ok(event_id));
+    }
+
+    async fn write_sent(&self, submission: &Submission, event_id: &OwnedEventId) -> Result<(), StoreError> {
+        let (Some(agent), Some(room)) = (self.agents.get(submission.agent), self.rooms.get(submission.room))
+        else {
+            return Ok(());
+        };
+        let Some(entry) = self.own_entry(&agent, &room, submission, event_id.clone()) else { return Ok(()) };
+        let (agent_key, id, event_id) = (submission.agent, submission.id, event_id.clone());
+        let changes = self.store.write(move |tx| note_sent(tx, agent_key, id, &event_id, entry)).await?;
+        self.follow(&room, &changes);
+        Ok(())
+    }
+
+    fn own_entry(
+        &self,
+        agent: &AgentLive,
+        room: &RoomLive,
+        submission: &Submission,
+        event_id: OwnedEventId,
+    ) -> Option<NewEntry> {
+        Some(NewEntry {
+            room: room.key,
+            event_id,
+            message_id: submission.id,
+            sender: agent.agent.user_id.clone(),
+            author: author(agent),
+            event_type: "m.room.message".to_owned(),
+            content: submission.content.clone()?,
+            body: submission.body.clone()?,
+            sent_at_ms: self.now(),
+            received_at_ms: self.now(),
+            visibility: room.visibility(),
+            echoed: false,
+        })
+    }
+
+    /// Takes committed changes of a log into memory, and wakes whom they concern.
+    pub(crate) fn follow(&self, room: &Arc<RoomLive>, changes: &[LogChange]) {
+        for change in changes {
+            room.apply(change);
+            if let LogChange::Added(message) = change {
+                self.typing.write().spoke(room.key, &message.sender, self.now());
+                self.hub.arrived(message, room.setting(&self.settings.bot));
+            }
+        }
+    }
+}
+
+pub(crate) fn author(agent: &AgentLive) -> Author {
+    Author::Agent { key: agent.key(), id: agent.agent.id, display_name: agent.agent.display_name.clone() }
+}
+
+fn note_sent(
+    tx: &Tx<'_>,
+    agent: parlour_domain::ids::AgentKey,
+    id: MessageId,
+    event_id: &OwnedEventId,
+    entry: NewEntry,
+) -> Result<Vec<LogChange>, StoreError> {
+    tx.sent(agent, id, event_id)?;
+    let room = entry.room;
+    append(tx, room, entry)
+}
+
+/// Appends one message and cuts the log back.
+pub(crate) fn append(tx: &Tx<'_>, room: RoomKey, entry: NewEntry) -> Result<Vec<LogChange>, StoreError> {
+    let mut changes = match tx.append(entry)? {
+        Appended::New(message) => vec![LogChange::Added(Arc::new(message))],
+        Appended::Confirmed { seq, pos, sent_at_ms } => vec![LogChange::Confirmed { seq, pos, sent_at_ms }],
+        Appended::Known => vec![],
+    };
+    changes.extend(tx.evict(room)?.into_iter().map(LogChange::Evicted));
+    Ok(changes)
+}

@@ -1,0 +1,47 @@
+//! What the operator decides, as the app needs it; read and checked by the binary.
+
+use parlour_domain::limits::Limits;
+use ruma::{OwnedServerName, OwnedUserId, UserId};
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Begins every agent token, so that a load balancer can tell several bridges apart.
+    pub bridge_id: String,
+    /// The registration's `id`, for the ping.
+    pub appservice_id: String,
+    pub server_name: OwnedServerName,
+    pub bot: OwnedUserId,
+    /// Localparts of puppets begin with this.
+    pub puppet_prefix: String,
+    /// What agents and people use, without a slash at the end.
+    pub public_url: String,
+    pub lobbies: Vec<LobbySettings>,
+    pub agents: AgentSettings,
+    pub limits: Limits,
+}
+
+#[derive(Clone, Debug)]
+pub struct LobbySettings {
+    pub slug: String,
+    pub name: String,
+    /// Localpart of the alias.
+    pub alias: String,
+    pub default: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct AgentSettings {
+    pub enabled: bool,
+    /// Without a call for this long an agent is taken out of the lobbies.
+    pub idle_ms: i64,
+    /// Without a call for this long an agent is ended.
+    pub disable_after_ms: i64,
+}
+
+impl Settings {
+    /// Whether a Matrix user is one of our puppets, living or gone.
+    #[must_use]
+    pub fn is_puppet(&self, user: &UserId) -> bool {
+        user.server_name() == self.server_name && user.localpart().starts_with(&self.puppet_prefix)
+    }
+}

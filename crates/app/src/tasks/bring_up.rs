@@ -1,0 +1,201 @@
+//! From a started process to a working bridge: the homeserver knows us, the bot is there, the lobbies exist.
+
+use std::sync::Arc;
+
+use parlour_domain::{ids::CatalogId, room::RoomKind};
+use parlour_matrix::{
+    CreateRoom, HsError, Incoming,
+    events::{Create, StateChange},
+};
+use parlour_store::NewRoom;
+use ruma::{OwnedRoomId, RoomAliasId};
+use serde_json::json;
+
+use crate::{
+    app::App,
+    ingest::Planner,
+    live::{Members, RoomLive},
+    settings::LobbySettings,
+    view::Readiness,
+};
+
+const FIRST_PAUSE_MS: i64 = 500;
+const LONGEST_PAUSE_MS: i64 = 10_000;
+
+/// Why it is not ready, for `/ready` and the log. Holds no secret.
+type NotReady = String;
+
+impl App {
+    pub(crate) fn start_bring_up(self: &Arc<Self>) {
+        let app = self.clone();
+        self.tasks.spawn(async move {
+            app.until_ready().await;
+            app.take_up_leavers();
+            app.watch_for_outages().await;
+        });
+    }
+
+    async fn until_ready(self: &Arc<Self>) {
+        let mut pause_ms = FIRST_PAUSE_MS;
+        while let Err(reason) = self.bring_up().await {
+            self.report(&reason);
+            tokio::select! {
+                () = self.clock.sleep_until(self.now() + pause_ms) => {}
+                () = self.tasks.stopped() => return,
+            }
+            pause_ms = (pause_ms * 2).min(LONGEST_PAUSE_MS);
+        }
+        *self.readiness.lock() = Readiness::Ready;
+        tracing::info!("ready: agents can join");
+    }
+
+    fn report(&self, reason: &str) {
+        let mut readiness = self.readiness.lock();
+        let now = Readiness::NotYet(reason.to_owned());
+        if *readiness != now {
+            tracing::warn!(reason, "not ready yet; trying again");
+            *readiness = now;
+        }
+    }
+
+    async fn bring_up(self: &Arc<Self>) -> Result<(), NotReady> {
+        let bot = &self.settings.bot;
+        self.client.versions().await.map_err(|e| format!("homeserver.url: {e}"))?;
+        self.ping().await?;
+        self.client.register(bot.localpart()).await.map_err(|e| format!("cannot register the bot: {e}"))?;
+        self.client
+            .set_display_name(bot, "Parlour")
+            .await
+            .map_err(|e| format!("cannot name the bot: {e}"))?;
+        for lobby in &self.settings.lobbies {
+            self.bring_up_lobby(lobby).await.map_err(|e| format!("lobby {}: {e}", lobby.slug))?;
+        }
+        Ok(())
+    }
+
+    /// Also makes the homeserver deliver at once what piled up while we were away.
+    pub(crate) async fn ping(&self) -> Result<(), NotReady> {
+        let nonce = hex(&self.chance.bytes::<8>());
+        match self.client.ping(&self.settings.appservice_id, &nonce).await {
+            // a homeserver without this call shows by its transactions that it knows us
+            Err(HsError::Refused { status: 404 | 405, .. }) | Ok(_) => Ok(()),
+            Err(error) => Err(format!(
+                "the homeserver does not take us for its appservice, or cannot reach us: {error}"
+            )),
+        }
+    }
+
+    async fn bring_up_lobby(self: &Arc<Self>, lobby: &LobbySettings) -> Result<(), NotReady> {
+        let alias = format!("#{}:{}", lobby.alias, self.settings.server_name);
+        let alias = RoomAliasId::parse(&alias).map_err(|e| format!("alias {alias}: {e}"))?;
+        let room_id = match self.client.resolve_alias(&alias).await.map_err(|e| e.to_string())? {
+            Some(room_id) => self.enter_existing(&alias, &room_id).await?,
+            None => self.make_lobby(lobby).await?,
+        };
+        if self.rooms.lobby(&lobby.slug).is_some_and(|r| r.room_id == room_id) {
+            return self.read_state(&self.known(&room_id)?).await;
+        }
+        self.adopt(lobby, &room_id).await
+    }
+
+    /// A room that somebody made under the alias before is used as it is.
+    async fn enter_existing(
+        &self,
+        alias: &RoomAliasId,
+        room_id: &OwnedRoomId,
+    ) -> Result<OwnedRoomId, NotReady> {
+        let target = alias.as_str().try_into().map_err(|_| "no alias".to_owned())?;
+        self.client.join(&self.settings.bot, target, &[]).await.map_err(|error| {
+            format!(
+                "{alias} is {room_id}, which the bot cannot join ({error}): make it public, or invite {}",
+                self.settings.bot
+            )
+        })
+    }
+
+    async fn make_lobby(&self, lobby: &LobbySettings) -> Result<OwnedRoomId, NotReady> {
+        let state = |kind: &str, content| json!({"type": kind, "state_key": "", "content": content});
+        let room = CreateRoom {
+            name: Some(lobby.name.clone()),
+            topic: Some(format!("Agents and people talk here. {}", self.settings.public_url)),
+            alias_localpart: Some(lobby.alias.clone()),
+            public: true,
+            room_version: None,
+            initial_state: vec![
+                state("m.room.history_visibility", json!({"history_visibility": "world_readable"})),
+                state("m.room.guest_access", json!({"guest_access": "forbidden"})),
+            ],
+            creation_content: json!({}),
+            // an agent must not be able to ring for everybody in a public room
+            power_levels: json!({"notifications": {"room": 50}}),
+            invite: vec![],
+        };
+        self.client
+            .create_room(&self.settings.bot, room)
+            .await
+            .map_err(|e| format!("cannot make the room: {e}"))
+    }
+
+    /// Known first, then read: what arrives while we read is not lost.
+    async fn adopt(self: &Arc<Self>, lobby: &LobbySettings, room_id: &OwnedRoomId) -> Result<(), NotReady> {
+        let (slug, name, id) = (lobby.slug.clone(), lobby.name.clone(), room_id.clone());
+        let (catalog_id, created_at_ms) = (CatalogId::new(self.now(), self.chance.bytes()), self.now());
+        let row = self.store.write(move |tx| {
+            let new = NewRoom {
+                room_id: &id,
+                catalog_id,
+                kind: RoomKind::Lobby,
+                slug: Some(&slug),
+                name: Some(&name),
+                created_at_ms,
+            };
+            tx.put_room(&new)
+        });
+        let room = self.rooms.put(row.await.map_err(|e| e.to_string())?, Members::default());
+        self.read_state(&room).await?;
+        self.read_history(&room).await.map_err(|e| format!("cannot read earlier messages: {e}"))
+    }
+
+    /// Who is in, who may do what, what the room is called; refuses what cannot be a lobby.
+    async fn read_state(self: &Arc<Self>, room: &Arc<RoomLive>) -> Result<(), NotReady> {
+        let raw =
+            self.client.room_state(&self.settings.bot, &room.room_id).await.map_err(|e| e.to_string())?;
+        let mut planner = Planner::new(self, self.now());
+        let mut create: Option<Create> = None;
+        for event in &raw {
+            if let Incoming::State(state) = Incoming::parse(event, Some(&room.room_id))
+                && let StateChange::Create(c) = state.change
+            {
+                create = Some(c);
+            }
+            planner.take(event, Some(&room.room_id)).await;
+        }
+        if let Some(create) = create {
+            let power = room
+                .power()
+                .map_or_else(|| parlour_matrix::events::Power::absent(&create), |p| p.under(&create));
+            planner.power(room, power);
+        }
+        let steps = planner.finish();
+        self.carry_out(&steps, None).await.map_err(|e| e.to_string())?;
+        if room.encrypted() {
+            return Err("the room under its alias is encrypted: a lobby has to be readable by everybody; move the alias".to_owned());
+        }
+        Ok(())
+    }
+
+    fn known(&self, room_id: &OwnedRoomId) -> Result<Arc<RoomLive>, NotReady> {
+        self.rooms.by_id(room_id).ok_or_else(|| "the room is not known".to_owned())
+    }
+
+    /// Agents whose leaving a restart interrupted, and those that nobody was told the token of.
+    fn take_up_leavers(self: &Arc<Self>) {
+        for agent in self.agents.all().into_iter().filter(|a| a.ended()) {
+            self.start_leaving(agent);
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}

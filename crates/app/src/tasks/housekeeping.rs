@@ -1,0 +1,43 @@
+use std::sync::Arc;
+
+use parlour_store::StoreError;
+
+use crate::app::App;
+
+const EVERY_MS: i64 = 60_000;
+
+impl App {
+    /// Once a minute: idle agents, calls noted down, windows that are over, logs that nobody looks at.
+    pub(crate) fn start_housekeeping(self: &Arc<Self>) {
+        let app = self.clone();
+        self.tasks.spawn(async move {
+            while !app.tasks.stopping() {
+                tokio::select! {
+                    () = app.clock.sleep_until(app.now() + EVERY_MS) => app.keep_house().await,
+                    () = app.tasks.stopped() => {}
+                }
+            }
+            app.note_calls().await.unwrap_or_else(|error| tracing::warn!(%error, "cannot note calls down"));
+        });
+    }
+
+    async fn keep_house(self: &Arc<Self>) {
+        self.sweep_idle().await;
+        let now = self.now();
+        if let Err(error) = self.note_calls().await {
+            tracing::warn!(%error, "cannot note calls down");
+        }
+        if let Err(error) = self.store.write(move |tx| tx.forget_quotas(now)).await {
+            tracing::warn!(%error, "cannot forget old quotas");
+        }
+        self.rooms.all().iter().for_each(|room| room.unload_unused(now));
+    }
+
+    /// When each agent called last, so that a restart does not make it idle or busy.
+    async fn note_calls(&self) -> Result<(), StoreError> {
+        let calls: Vec<_> = self.agents.all().iter().map(|a| (a.key(), a.last_call_ms())).collect();
+        self.store
+            .write(move |tx| calls.iter().try_for_each(|(agent, at)| tx.set_last_call(*agent, *at)))
+            .await
+    }
+}

@@ -1,0 +1,7 @@
+//! What runs in the background, one task a file.
+
+mod backfill;
+mod bring_up;
+mod housekeeping;
+mod idle;
+mod reconcile;

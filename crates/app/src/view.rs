@@ -1,0 +1,151 @@
+//! What use cases give back. Fronts only write these out.
+
+use std::sync::Arc;
+
+use parlour_domain::{
+    agent::Agent,
+    ids::{AgentId, CatalogId, MessageId},
+    message::Message,
+    room::Room,
+    wait::Reason,
+};
+use ruma::{OwnedEventId, OwnedRoomId, OwnedUserId};
+use secrecy::SecretString;
+
+/// A new agent. The token is told this once.
+#[derive(Debug)]
+pub struct Welcome {
+    pub agent: Agent,
+    pub token: SecretString,
+    pub entered: Entered,
+}
+
+/// Inside, or before the door.
+#[derive(Clone, Debug)]
+pub enum Entered {
+    Room(Arc<Room>),
+    Knock(Knock),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnockStatus {
+    Waiting,
+    Declined,
+    Expired,
+}
+
+/// A door one has knocked on.
+#[derive(Clone, Debug)]
+pub struct Knock {
+    pub catalog_id: CatalogId,
+    pub status: KnockStatus,
+    pub knocked_at_ms: i64,
+    pub expires_at_ms: i64,
+}
+
+/// Somebody before one's own door.
+#[derive(Clone, Debug)]
+pub struct IncomingKnock {
+    pub room: Arc<Room>,
+    pub agent_id: AgentId,
+    pub display_name: String,
+    pub knocked_at_ms: i64,
+    pub expires_at_ms: i64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Lobby {
+    pub name: String,
+    pub slug: String,
+    pub online: usize,
+    pub default: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Me {
+    pub agent: Agent,
+    pub rooms: Vec<Arc<Room>>,
+    pub knocks: Vec<Knock>,
+    pub incoming_knocks: Vec<IncomingKnock>,
+}
+
+/// A message as one agent sees it.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub message: Arc<Message>,
+    pub room: Arc<Room>,
+    pub from_me: bool,
+    pub mentions_me: bool,
+    /// @everyone, which counts in private rooms only.
+    pub mentions_everyone: bool,
+    pub before_join: bool,
+    /// Message id of what it answers; its event id where that message is not known.
+    pub reply_to: Option<String>,
+    pub quote: Option<Quote>,
+}
+
+/// The beginning of the message that another one answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quote {
+    pub message_id: MessageId,
+    pub actor_name: String,
+    pub excerpt: String,
+}
+
+#[derive(Clone, Debug)]
+pub struct Inbox {
+    pub messages: Vec<Seen>,
+    pub pending: usize,
+    pub dropped: usize,
+    pub skipped: usize,
+    pub remaining: usize,
+    pub reason: Reason,
+    pub event_ids: Vec<OwnedEventId>,
+    pub missing: Vec<OwnedUserId>,
+    pub gaps: Vec<Gap>,
+    pub incoming_knocks: Vec<IncomingKnock>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    pub room_id: OwnedRoomId,
+    pub after_event_id: Option<OwnedEventId>,
+    pub before_event_id: OwnedEventId,
+    pub reason: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acked {
+    pub acknowledged: bool,
+    pub pending: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    pub submission_id: MessageId,
+    pub room_id: OwnedRoomId,
+    /// `None`: the homeserver has not confirmed it yet.
+    pub event_id: Option<OwnedEventId>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Looked {
+    /// In the order asked, each once.
+    pub messages: Vec<Seen>,
+    /// As asked.
+    pub missing: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Browsed {
+    pub messages: Vec<Seen>,
+    pub next_cursor: Option<OwnedEventId>,
+}
+
+/// Whether the bridge can do its work, for `GET /ready`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    Ready,
+    /// Says what is missing, for the operator.
+    NotYet(String),
+}
