@@ -63,21 +63,25 @@ impl App {
             }
             let scope = self.scope(agent, terms.room).await?;
             let entries = self.entries(agent, &scope, &terms.watch);
-            let state = State {
-                now_ms: self.now(),
-                began_ms,
-                entries: &entries,
-                typing: &self.typing.read(),
-                look,
-                superseded: waiter.superseded(),
-                admitted: false,
-                knocks: false,
-            };
-            match step(&terms, &state) {
+            match self.decide(&terms, waiting, &entries, began_ms, look) {
                 Step::Answer(reason) => return Ok((reason, scope, entries)),
                 Step::Sleep { until_ms } => self.sleep(waiting, &entries, until_ms).await,
             }
         }
+    }
+
+    fn decide(&self, terms: &Terms, waiting: &Waiting, entries: &[Entry], began_ms: i64, look: bool) -> Step {
+        let state = State {
+            now_ms: self.now(),
+            began_ms,
+            entries,
+            typing: &self.typing.read(),
+            look,
+            superseded: waiting.waiter.superseded(),
+            admitted: false,
+            knocks: false,
+        };
+        step(terms, &state)
     }
 
     async fn sleep(&self, waiting: &Waiting, entries: &[Entry], until_ms: i64) {

@@ -106,9 +106,7 @@ impl App {
     ) -> Result<Option<OwnedEventId>, StoreError> {
         room.load(&self.store, self.now()).await?;
         let earlier = |m: &Arc<Message>| before.is_none_or(|b| m.pos < b);
-        Ok(room.with_log(|log| {
-            log.in_order().into_iter().filter(earlier).next_back().map(|m| m.event_id.clone())
-        }))
+        Ok(room.with_log(|log| log.in_order().into_iter().rfind(earlier).map(|m| m.event_id.clone())))
     }
 }
 
