@@ -6,7 +6,9 @@
 
 mod agents;
 mod append;
+mod crypto;
 mod db;
+mod devices;
 mod edits;
 mod error;
 mod journal;
@@ -24,7 +26,9 @@ mod tests;
 
 pub use agents::{AgentRow, AgentState, NewAgent};
 pub use append::{Appended, NewEntry};
+pub use crypto::CryptoWrite;
 pub use db::{Reader, Store, Tx};
+pub use devices::{DeviceRow, DeviceState};
 pub use edits::NewEdit;
 pub use error::StoreError;
 pub use journal::{Journaled, Queued};

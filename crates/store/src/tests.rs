@@ -1,1 +1,3 @@
+mod crypto;
+mod devices;
 mod schema;
