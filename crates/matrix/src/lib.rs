@@ -6,6 +6,7 @@
 
 pub mod appservice;
 pub mod client;
+pub mod crypto;
 pub mod ephemeral;
 pub mod events;
 mod json;

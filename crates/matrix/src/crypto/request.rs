@@ -1,0 +1,163 @@
+//! What a machine wants sent, in a form that [`Client`](crate::Client) carries, and how the answers are read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use matrix_sdk_crypto::types::requests::{
+    AnyOutgoingRequest, KeysQueryRequest, ToDeviceRequest, UploadSigningKeysRequest,
+};
+use ruma::{
+    OwnedTransactionId, OwnedUserId,
+    api::client::keys::{claim_keys, upload_keys, upload_signatures},
+};
+use serde::Serialize;
+use serde_json::{
+    json,
+    value::{RawValue, to_raw_value},
+};
+
+use super::CryptoError;
+
+/// One request, and the id under which the machine takes its answer.
+#[derive(Clone, Debug)]
+pub struct Outgoing {
+    pub id: OwnedTransactionId,
+    pub call: Call,
+}
+
+/// A call of the client-server API, made as the machine's device. Bodies are ready to be sent.
+#[derive(Clone, Debug)]
+pub enum Call {
+    /// `POST /keys/upload`: device keys, one-time keys, fallback keys.
+    KeysUpload(Box<RawValue>),
+    /// `POST /keys/device_signing/upload`: the public cross-signing keys.
+    SigningKeysUpload(Box<RawValue>),
+    /// `POST /keys/signatures/upload`
+    SignaturesUpload(Box<RawValue>),
+    /// `POST /keys/query`: all devices of these users.
+    KeysQuery(BTreeSet<OwnedUserId>),
+    /// `POST /keys/claim`: a one-time key of each of these devices. One in flight per machine.
+    KeysClaim(Box<RawValue>),
+    /// `PUT /sendToDevice/{event_type}/{txn_id}`; the same id again is the same request.
+    ToDevice { event_type: String, txn_id: OwnedTransactionId, body: Box<RawValue> },
+}
+
+/// A key query made once for several machines.
+#[derive(Clone, Debug)]
+pub struct SharedQuery<M> {
+    pub users: BTreeSet<OwnedUserId>,
+    /// Whom to give the answer, each under its own id. The query is made as the first.
+    pub askers: Vec<(M, OwnedTransactionId)>,
+}
+
+/// Puts queries for the same users together. A query that holds a user of `own` stays alone, since a homeserver shows
+/// a user-signing key to its owner only.
+pub fn merge_queries<M>(
+    queries: impl IntoIterator<Item = (M, OwnedTransactionId, BTreeSet<OwnedUserId>)>,
+    is_own: impl Fn(&OwnedUserId) -> bool,
+) -> Vec<SharedQuery<M>> {
+    let mut shared: BTreeMap<BTreeSet<OwnedUserId>, Vec<(M, OwnedTransactionId)>> = BTreeMap::new();
+    let mut alone = vec![];
+    for (machine, id, users) in queries {
+        if users.iter().any(&is_own) {
+            alone.push(SharedQuery { users, askers: vec![(machine, id)] });
+        } else {
+            shared.entry(users).or_default().push((machine, id));
+        }
+    }
+    let shared = shared.into_iter().map(|(users, askers)| SharedQuery { users, askers });
+    shared.chain(alone).collect()
+}
+
+impl Call {
+    /// `None` for what Parlour never sends: verification messages in rooms.
+    pub(super) fn from_sdk(request: &AnyOutgoingRequest) -> Result<Option<Self>, CryptoError> {
+        Ok(Some(match request {
+            AnyOutgoingRequest::KeysUpload(request) => Self::keys_upload(request)?,
+            AnyOutgoingRequest::KeysQuery(request) => Self::keys_query(request),
+            AnyOutgoingRequest::KeysClaim(request) => Self::keys_claim(request)?,
+            AnyOutgoingRequest::ToDeviceRequest(request) => Self::to_device(request)?,
+            AnyOutgoingRequest::SignatureUpload(request) => Self::signatures(request)?,
+            AnyOutgoingRequest::RoomMessage(_) => return Ok(None),
+        }))
+    }
+
+    pub(super) fn keys_upload(request: &upload_keys::v3::Request) -> Result<Self, CryptoError> {
+        let mut body = serde_json::Map::new();
+        if let Some(keys) = &request.device_keys {
+            body.insert("device_keys".into(), json!(keys));
+        }
+        for (name, keys) in
+            [("one_time_keys", &request.one_time_keys), ("fallback_keys", &request.fallback_keys)]
+        {
+            if !keys.is_empty() {
+                body.insert(name.into(), json!(keys));
+            }
+        }
+        raw(&body).map(Self::KeysUpload)
+    }
+
+    fn keys_query(request: &KeysQueryRequest) -> Self {
+        Self::KeysQuery(request.device_keys.keys().cloned().collect())
+    }
+
+    pub(super) fn keys_claim(request: &claim_keys::v3::Request) -> Result<Self, CryptoError> {
+        raw(&json!({"timeout": 10_000, "one_time_keys": request.one_time_keys})).map(Self::KeysClaim)
+    }
+
+    pub(super) fn to_device(request: &ToDeviceRequest) -> Result<Self, CryptoError> {
+        #[derive(Serialize)]
+        struct Body<'a, T> {
+            messages: &'a T,
+        }
+        let body = raw(&Body { messages: &request.messages })?;
+        Ok(Self::ToDevice {
+            event_type: request.event_type.to_string(),
+            txn_id: request.txn_id.clone(),
+            body,
+        })
+    }
+
+    pub(super) fn signatures(request: &upload_signatures::v3::Request) -> Result<Self, CryptoError> {
+        raw(&request.signed_keys).map(Self::SignaturesUpload)
+    }
+
+    pub(super) fn signing_keys(request: &UploadSigningKeysRequest) -> Result<Self, CryptoError> {
+        let keys = [
+            ("master_key", &request.master_key),
+            ("self_signing_key", &request.self_signing_key),
+            ("user_signing_key", &request.user_signing_key),
+        ];
+        let keys = keys.into_iter().filter_map(|(name, key)| Some((name, key.as_ref()?)));
+        raw(&keys.collect::<BTreeMap<_, _>>()).map(Self::SigningKeysUpload)
+    }
+}
+
+/// The SDK's own types always serialise; one that does not is a fault in it, not in us.
+fn raw(value: &impl Serialize) -> Result<Box<RawValue>, CryptoError> {
+    to_raw_value(value).map_err(|_| CryptoError::Sdk("a request cannot be written down".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use ruma::user_id;
+
+    use super::*;
+
+    #[test]
+    fn queries_for_the_same_people_are_made_once() {
+        let users = |ids: &[&str]| ids.iter().map(|id| OwnedUserId::try_from(*id).unwrap()).collect();
+        let query = |machine: u8, ids: &[&str]| (machine, format!("t{machine}").into(), users(ids));
+        let all = [
+            query(1, &["@p:x"]),
+            query(2, &["@p:x", "@q:x"]),
+            query(3, &["@p:x"]),
+            query(4, &["@p:x", "@agent_a:x"]),
+            query(5, &["@p:x", "@agent_a:x"]),
+        ];
+        let merged = merge_queries(all, |user| user.localpart().starts_with("agent_"));
+        let askers: Vec<Vec<u8>> =
+            merged.iter().map(|m| m.askers.iter().map(|(machine, _)| *machine).collect()).collect();
+        assert_eq!(askers, [vec![1, 3], vec![2], vec![4], vec![5]]);
+        assert!(merged[0].users.contains(user_id!("@p:x")));
+    }
+}
