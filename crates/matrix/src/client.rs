@@ -5,8 +5,12 @@
 
 mod account;
 mod answer;
+mod device;
 mod error;
+mod keys;
+mod media;
 mod membership;
+mod pull;
 mod read;
 mod request;
 mod room;
@@ -23,7 +27,9 @@ use reqwest::{
 use secrecy::{ExposeSecret, SecretString};
 
 pub use account::{Profile, Registered};
+pub use device::{AsDevice, Login};
 pub use error::HsError;
+pub use pull::Pulled;
 pub use read::MessagesPage;
 pub use room::CreateRoom;
 pub use server::Versions;
@@ -119,6 +125,8 @@ fn is_loopback(url: &Url) -> bool {
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
+#[cfg(test)]
+mod device_tests;
 #[cfg(test)]
 mod setup_tests;
 #[cfg(test)]

@@ -14,7 +14,9 @@ pub mod registration;
 pub mod transaction;
 
 pub use appservice::{BoxFuture, Inbound, TransactionError, router};
-pub use client::{Client, ClientError, CreateRoom, HsError, MessagesPage, Profile, Registered, Versions};
+pub use client::{
+    AsDevice, Client, ClientError, CreateRoom, HsError, Login, MessagesPage, Profile, Pulled, Registered, Versions,
+};
 pub use events::Incoming;
 pub use registration::{Namespace, Registration, RegistrationError, Wanted};
 pub use transaction::{BadTransaction, Transaction};

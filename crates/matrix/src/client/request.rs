@@ -6,9 +6,13 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::Method;
+use http::{
+    Method,
+    header::{AUTHORIZATION, HeaderValue},
+};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use ruma::{DeviceId, UserId};
+use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -29,6 +33,10 @@ pub(super) struct Request<'a> {
     has_query: bool,
     body: Option<Bytes>,
     timeout: Duration,
+    /// Instead of the appservice's own.
+    token: Option<HeaderValue>,
+    /// Largest answer that is read, in bytes.
+    limit: usize,
 }
 
 impl Client {
@@ -45,7 +53,7 @@ impl Client {
             // Writing to a string cannot fail.
             let _ = write!(target, "/{}", utf8_percent_encode(segment, ESCAPED));
         }
-        Request { client: self, name, method, target, has_query: false, body: None, timeout: QUICK }
+        Request { client: self, name, method, target, has_query: false, body: None, timeout: QUICK, token: None, limit: usize::MAX }
     }
 }
 
@@ -63,6 +71,15 @@ impl Request<'_> {
                 self.query("device_id", id.as_str()).query("org.matrix.msc3202.device_id", id.as_str())
             }
         }
+    }
+
+    /// With this access token instead of the appservice's. One that fits into no header is sent as none, and refused.
+    pub(super) fn token(mut self, token: &SecretString) -> Self {
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose_secret()))
+            .unwrap_or(HeaderValue::from_static("Bearer"));
+        value.set_sensitive(true);
+        self.token = Some(value);
+        self
     }
 
     pub(super) fn query(mut self, key: &str, value: &str) -> Self {
@@ -86,6 +103,17 @@ impl Request<'_> {
     pub(super) fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
+    }
+
+    /// Reads no more than so many bytes; a larger answer is refused.
+    pub(super) fn at_most(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Makes the call and gives its answer as it is.
+    pub(super) async fn file(self) -> Result<Bytes, HsError> {
+        self.run().await
     }
 
     /// Makes the call and reads its answer as `T`.
@@ -115,18 +143,42 @@ impl Request<'_> {
     async fn send(self) -> Result<Answer, HsError> {
         let url = format!("{}{}", self.client.base, self.target);
         let mut request = self.client.http.request(self.method, url).timeout(self.timeout);
+        if let Some(token) = self.token {
+            request = request.header(AUTHORIZATION, token);
+        }
         if let Some(body) = self.body {
             request = request.header(http::header::CONTENT_TYPE, "application/json").body(body);
         }
         let response = request.send().await.map_err(HsError::transport)?;
         let (status, headers) = (response.status(), response.headers().clone());
-        match response.bytes().await {
-            Ok(body) => Ok(Answer { status, headers, body }),
+        match read(response, self.limit).await {
+            Ok(Some(body)) => Ok(Answer { status, headers, body }),
+            Ok(None) => Err(too_large()),
             // The head of a refusal says enough.
             Err(_) if status.is_client_error() => Ok(Answer { status, headers, body: Bytes::new() }),
             Err(error) => Err(HsError::Unknown(super::error::chain(&error.without_url()))),
         }
     }
+}
+
+/// The whole body; `None` where it is larger than that.
+async fn read(mut response: reqwest::Response, limit: usize) -> Result<Option<Bytes>, reqwest::Error> {
+    if limit == usize::MAX {
+        return response.bytes().await.map(Some);
+    }
+    let mut body = vec![];
+    while let Some(chunk) = response.chunk().await? {
+        if body.len() + chunk.len() > limit {
+            return Ok(None);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Some(body.into()))
+}
+
+fn too_large() -> HsError {
+    let (errcode, message) = ("M_TOO_LARGE".to_owned(), "the answer is larger than we take".to_owned());
+    HsError::Refused { status: 413, errcode, message }
 }
 
 fn outcome<T>(result: &Result<T, HsError>) -> &'static str {

@@ -25,14 +25,20 @@ impl Machine {
     /// # Errors
     /// See [`CryptoError`].
     pub async fn outgoing(&mut self) -> Result<Vec<Outgoing>, CryptoError> {
+        let mut all = self.due().await?;
+        // sessions that broke on the other side, and are to be made anew
+        all.extend(self.claim(iter::empty()).await?);
+        Ok(all)
+    }
+
+    /// All but claims.
+    pub(super) async fn due(&mut self) -> Result<Vec<Outgoing>, CryptoError> {
         let mut all = vec![];
         for request in guarded(self.olm.outgoing_requests()).await? {
             if let Some(call) = Call::from_sdk(request.request())? {
                 all.push(Outgoing { id: request.request_id().to_owned(), call });
             }
         }
-        // sessions that broke on the other side, and are to be made anew
-        all.extend(self.claim(iter::empty()).await?);
         Ok(all)
     }
 

@@ -1,0 +1,26 @@
+//! Files, as far as encryption needs them: the keys of a room's history.
+
+use bytes::Bytes;
+use http::Method;
+use ruma::{MxcUri, ServerName};
+
+use super::{AsDevice, Client, HsError, SLOW};
+
+impl Client {
+    /// The bytes of a file (`GET /_matrix/client/v1/media/download`), at most `limit` of them: a stranger's file must
+    /// not fill the memory.
+    ///
+    /// # Errors
+    /// See [`HsError`]; `M_TOO_LARGE` for a file beyond the limit, and `M_BAD_PARAM` for an address that is none.
+    pub async fn download(&self, who: AsDevice<'_>, url: &MxcUri, limit: usize) -> Result<Bytes, HsError> {
+        let (server, media) = url.parts().map_err(|_| no_address())?;
+        let path = ["media", "download", ServerName::as_str(server), media];
+        let request = self.request("download", Method::GET, "/_matrix/client/v1", &path).as_device(who);
+        request.timeout(SLOW).at_most(limit).file().await
+    }
+}
+
+fn no_address() -> HsError {
+    let (errcode, message) = ("M_BAD_PARAM".to_owned(), "this is no address of a file".to_owned());
+    HsError::Refused { status: 400, errcode, message }
+}
