@@ -5,6 +5,7 @@
 mod app;
 mod caller;
 mod cases;
+pub mod crypto_rows;
 mod hub;
 mod inbox;
 mod ingest;
