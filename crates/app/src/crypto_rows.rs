@@ -4,7 +4,7 @@ use std::fmt;
 
 use parlour_matrix::{
     BoxFuture,
-    crypto::{Rows, RowsError, Writes},
+    crypto::{Row, Rows, RowsError, Writes},
 };
 use parlour_store::{CryptoWrite, Store, StoreError, Tx};
 
@@ -66,7 +66,7 @@ impl Rows for CryptoRows {
         account: i64,
         kind: u8,
         prefix: &'a [u8],
-    ) -> BoxFuture<'a, Result<Vec<(Vec<u8>, Vec<u8>)>, RowsError>> {
+    ) -> BoxFuture<'a, Result<Vec<Row>, RowsError>> {
         let prefix = prefix.to_vec();
         Box::pin(
             async move { self.0.read(move |r| r.crypto_scan(account, kind, &prefix)).await.map_err(failed) },

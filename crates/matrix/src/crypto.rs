@@ -59,6 +59,6 @@ pub use machine::{
 };
 pub use parcels::{DeviceKey, DeviceNews, KeyCounts, Parcels};
 pub use request::{Call, Outgoing, SharedQuery, merge_queries};
-pub use rows::{RowWrite, Rows, RowsError, WriteBuffer, Writes};
+pub use rows::{Row, RowWrite, Rows, RowsError, WriteBuffer, Writes};
 pub use sealing::{SealError, SealingKey};
-pub use store::{CryptoRowError, PuppetStore};
+pub use store::{CryptoRowError, PuppetStore, tracking_row};

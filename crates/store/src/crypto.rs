@@ -13,6 +13,9 @@ pub struct CryptoWrite {
     pub value: Option<Vec<u8>>,
 }
 
+/// Key and value.
+pub type CryptoRow = (Vec<u8>, Vec<u8>);
+
 const PUT: &str = "INSERT INTO crypto (account, kind, key, value) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT DO UPDATE SET value = excluded.value";
 
@@ -46,18 +49,22 @@ impl Reader<'_> {
     }
 
     /// The rows whose keys begin with `prefix`, by key.
-    pub fn crypto_scan(
-        &self,
-        account: i64,
-        kind: u8,
-        prefix: &[u8],
-    ) -> Result<Vec<(Vec<u8>, Vec<u8>)>, StoreError> {
+    pub fn crypto_scan(&self, account: i64, kind: u8, prefix: &[u8]) -> Result<Vec<CryptoRow>, StoreError> {
         let query = "SELECT key, value FROM crypto
             WHERE account = ?1 AND kind = ?2 AND key >= ?3 AND (?4 IS NULL OR key < ?4) ORDER BY key";
         let mut query = self.0.prepare_cached(query)?;
         let rows = query
             .query_map((account, kind, prefix, successor(prefix)), |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Devices in use that have a row in this place.
+    pub fn crypto_holders(&self, kind: u8, key: &[u8]) -> Result<Vec<i64>, StoreError> {
+        let query = "SELECT account FROM devices WHERE state <> 'gone' AND EXISTS (SELECT 1 FROM crypto
+            WHERE crypto.account = devices.account AND kind = ?1 AND key = ?2) ORDER BY account";
+        let mut query = self.0.prepare_cached(query)?;
+        let accounts = query.query_map((kind, key), |row| row.get(0))?;
+        Ok(accounts.collect::<Result<_, _>>()?)
     }
 }
 

@@ -26,7 +26,7 @@ mod tests;
 
 pub use agents::{AgentRow, AgentState, NewAgent};
 pub use append::{Appended, NewEntry};
-pub use crypto::CryptoWrite;
+pub use crypto::{CryptoRow, CryptoWrite};
 pub use db::{Reader, Store, Tx};
 pub use devices::{DeviceRow, DeviceState};
 pub use edits::NewEdit;

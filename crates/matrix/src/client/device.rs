@@ -110,7 +110,7 @@ impl Client {
 
 impl Request<'_> {
     /// Makes the call as a device, in the one way or the other.
-    pub(super) fn as_device(self, who: AsDevice<'_>) -> Self {
+    pub(super) fn of_device(self, who: AsDevice<'_>) -> Self {
         match who.token {
             Some(token) => self.token(token),
             None => self.by(who.user).on(Some(who.device)),

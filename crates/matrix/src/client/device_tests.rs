@@ -45,7 +45,10 @@ async fn a_token_of_its_own_says_it_all() {
     let bearers: Vec<_> = request.headers.get_all("authorization").iter().collect();
     assert_eq!(bearers, ["Bearer own-secret"]);
     let query = request.url.query().unwrap();
-    assert!(!query.contains("user_id") && query.contains("since=s0") && query.contains("timeout=0"), "{query}");
+    assert!(
+        !query.contains("user_id") && query.contains("since=s0") && query.contains("timeout=0"),
+        "{query}"
+    );
     assert!(!format!("{:?}", ada(Some(&token))).contains("secret"));
 }
 
@@ -66,9 +69,7 @@ async fn each_call_has_its_path_and_body() {
     }
     client.put_device(user_id!("@a:x"), device_id!("D/1"), "Bridge").await.unwrap();
     client.delete_device(user_id!("@a:x"), device_id!("D")).await.unwrap();
-    let told = |r: &Request| {
-        format!("{} {} {}", r.method, r.url.path(), String::from_utf8_lossy(&r.body))
-    };
+    let told = |r: &Request| format!("{} {} {}", r.method, r.url.path(), String::from_utf8_lossy(&r.body));
     let all: Vec<_> = server.received_requests().await.unwrap().iter().map(told).collect();
     insta::assert_snapshot!(all.join("\n"), @r#"
     POST /_matrix/client/v3/keys/upload {"a":1}
@@ -97,8 +98,7 @@ async fn a_pull_reads_what_is_there() {
 #[tokio::test]
 async fn a_login_gives_a_token_that_hides() {
     let (server, client) = answering(200, json!({"device_id": "D", "access_token": "own-secret"})).await;
-    let login =
-        client.login_appservice(user_id!("@agent_ada:x"), device_id!("D"), "Bridge").await.unwrap();
+    let login = client.login_appservice(user_id!("@agent_ada:x"), device_id!("D"), "Bridge").await.unwrap();
     assert_eq!((login.device_id.as_str(), login.token.expose_secret()), ("D", "own-secret"));
     assert!(!format!("{login:?}").contains("own-secret"));
     let body: Value = last(&server).await.body_json().unwrap();

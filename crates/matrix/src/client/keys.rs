@@ -68,7 +68,7 @@ impl Client {
         let all: serde_json::Map<_, _> =
             users.into_iter().map(|user| (user.to_string(), json!([]))).collect();
         let body = json!({"timeout": 10_000, "device_keys": all});
-        let request = self.request("keys_query", Method::POST, V3, &["keys", "query"]).as_device(who);
+        let request = self.request("keys_query", Method::POST, V3, &["keys", "query"]).of_device(who);
         request.json(&body).timeout(SLOW).call().await
     }
 
@@ -90,18 +90,12 @@ impl Client {
         body: &RawValue,
     ) -> Result<Box<RawValue>, HsError> {
         let path = ["sendToDevice", event_type, send_txn_id];
-        let request = self.request("send_to_device", Method::PUT, V3, &path).as_device(who);
+        let request = self.request("send_to_device", Method::PUT, V3, &path).of_device(who);
         request.bytes(Bytes::copy_from_slice(body.get().as_bytes())).call().await
     }
 
-    fn keys(
-        &self,
-        name: &'static str,
-        path: &[&str],
-        who: AsDevice<'_>,
-        body: &RawValue,
-    ) -> Request<'_> {
+    fn keys(&self, name: &'static str, path: &[&str], who: AsDevice<'_>, body: &RawValue) -> Request<'_> {
         let body = Bytes::copy_from_slice(body.get().as_bytes());
-        self.request(name, Method::POST, V3, path).as_device(who).bytes(body)
+        self.request(name, Method::POST, V3, path).of_device(who).bytes(body)
     }
 }

@@ -15,7 +15,7 @@ impl Client {
     pub async fn download(&self, who: AsDevice<'_>, url: &MxcUri, limit: usize) -> Result<Bytes, HsError> {
         let (server, media) = url.parts().map_err(|_| no_address())?;
         let path = ["media", "download", ServerName::as_str(server), media];
-        let request = self.request("download", Method::GET, "/_matrix/client/v1", &path).as_device(who);
+        let request = self.request("download", Method::GET, "/_matrix/client/v1", &path).of_device(who);
         request.timeout(SLOW).at_most(limit).file().await
     }
 }

@@ -34,7 +34,7 @@ impl Client {
     pub async fn pull(&self, who: AsDevice<'_>, since: Option<&str>) -> Result<Pulled, HsError> {
         let mut request = self
             .request("pull", Method::GET, V3, &["sync"])
-            .as_device(who)
+            .of_device(who)
             .query("timeout", "0")
             .query("set_presence", "offline")
             .query("filter", FILTER);
@@ -42,7 +42,8 @@ impl Client {
             request = request.query("since", since);
         }
         let raw: Box<RawValue> = request.timeout(SLOW).call().await?;
-        read(&raw).ok_or_else(|| HsError::Unknown("a success, but without the next batch of a sync".to_owned()))
+        read(&raw)
+            .ok_or_else(|| HsError::Unknown("a success, but without the next batch of a sync".to_owned()))
     }
 }
 

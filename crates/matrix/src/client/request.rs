@@ -53,7 +53,17 @@ impl Client {
             // Writing to a string cannot fail.
             let _ = write!(target, "/{}", utf8_percent_encode(segment, ESCAPED));
         }
-        Request { client: self, name, method, target, has_query: false, body: None, timeout: QUICK, token: None, limit: usize::MAX }
+        Request {
+            client: self,
+            name,
+            method,
+            target,
+            has_query: false,
+            body: None,
+            timeout: QUICK,
+            token: None,
+            limit: usize::MAX,
+        }
     }
 }
 

@@ -10,6 +10,9 @@ use parking_lot::Mutex;
 
 use crate::BoxFuture;
 
+/// Key and value.
+pub type Row = (Vec<u8>, Vec<u8>);
+
 /// Reads rows of crypto state from disk. Each row has an account (the number of a device), a kind and a key.
 pub trait Rows: fmt::Debug + Send + Sync + 'static {
     /// The value of one row.
@@ -26,7 +29,7 @@ pub trait Rows: fmt::Debug + Send + Sync + 'static {
         account: i64,
         kind: u8,
         prefix: &'a [u8],
-    ) -> BoxFuture<'a, Result<Vec<(Vec<u8>, Vec<u8>)>, RowsError>>;
+    ) -> BoxFuture<'a, Result<Vec<Row>, RowsError>>;
 }
 
 /// The rows cannot be read; the cause, for the log.
@@ -168,7 +171,7 @@ impl WriteBuffer {
         account: i64,
         kind: u8,
         prefix: &[u8],
-    ) -> Result<Vec<(Vec<u8>, Vec<u8>)>, RowsError> {
+    ) -> Result<Vec<Row>, RowsError> {
         let changes = self.scan(kind, prefix);
         let on_disk = rows.scan(account, kind, prefix).await?;
         let mut all: BTreeMap<_, _> = on_disk.into_iter().map(|(key, value)| (key, Some(value))).collect();

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use parking_lot::Mutex;
 
-use super::rows::{Rows, RowsError, Writes};
+use super::rows::{Row, Rows, RowsError, Writes};
 use crate::BoxFuture;
 
 type Place = (i64, u8, Vec<u8>);
@@ -47,7 +47,7 @@ impl Rows for MemoryRows {
         account: i64,
         kind: u8,
         prefix: &'a [u8],
-    ) -> BoxFuture<'a, Result<Vec<(Vec<u8>, Vec<u8>)>, RowsError>> {
+    ) -> BoxFuture<'a, Result<Vec<Row>, RowsError>> {
         let rows = self.0.lock();
         let mine = rows.iter().filter(|(place, _)| (place.0, place.1) == (account, kind));
         let found = mine.filter(|(place, _)| place.2.starts_with(prefix));

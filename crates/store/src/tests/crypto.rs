@@ -76,3 +76,21 @@ async fn what_shares_a_transaction_shares_its_fate() {
     let nobodys = store.write(|tx| tx.crypto_put(99, &[put(1, b"a", b"1")])).await;
     assert!(nobodys.is_err(), "rows without a device could never be cleared away");
 }
+
+#[tokio::test]
+async fn devices_are_found_by_a_row_they_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let mut accounts = vec![];
+    for user in ["@ada:x", "@bo:x", "@cy:x"] {
+        accounts.push(account(&store, user).await);
+    }
+    for (account, key) in accounts.clone().into_iter().zip([b"pat", b"pat", b"sam"]) {
+        store.write(move |tx| tx.crypto_put(account, &[put(9, key, b"1")])).await.unwrap();
+    }
+    assert_eq!(store.read(|r| r.crypto_holders(9, b"pat")).await.unwrap(), accounts[..2]);
+    let ada = accounts[0];
+    store.write(move |tx| tx.set_device_state(ada, crate::DeviceState::Gone)).await.unwrap();
+    assert_eq!(store.read(|r| r.crypto_holders(9, b"pat")).await.unwrap(), accounts[1..2]);
+    assert!(store.read(|r| r.crypto_holders(1, b"pat")).await.unwrap().is_empty());
+}

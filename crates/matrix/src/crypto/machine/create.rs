@@ -91,13 +91,13 @@ impl Machine {
         Ok(all)
     }
 
-    /// Signs this device with the seeds of the puppet's device before it, so that people see the same puppet. The keys
-    /// must be uploaded and our own user's queried already; both are among [`Self::outgoing`] after
-    /// [`Self::create`].
+    /// Signs this device with the seeds of the puppet's device before it, so that people see the same puppet: two
+    /// requests, to be carried in their order, the signature and a look at what has become of us. The keys must be
+    /// uploaded and our own user's queried already; both are among [`Self::outgoing`] after [`Self::create`].
     ///
     /// # Errors
     /// [`CryptoError::OtherIdentity`] where the homeserver shows another identity for this user, or none.
-    pub async fn adopt(&mut self, sealed: &[u8]) -> Result<Outgoing, CryptoError> {
+    pub async fn adopt(&mut self, sealed: &[u8]) -> Result<[Outgoing; 2], CryptoError> {
         let mut seeds = self.open_seeds(sealed)?;
         let export = CrossSigningKeyExport {
             master_key: Some(std::mem::take(&mut seeds.master)),
@@ -111,7 +111,8 @@ impl Machine {
         let own = self.olm.get_device(self.user_id(), self.device_id(), None).await?;
         let own = own.ok_or(CryptoError::Lost)?;
         let request = own.verify().await.map_err(|error| CryptoError::Sdk(error.to_string()))?;
-        Ok(Outgoing { id: TransactionId::new(), call: Call::signatures(&request)? })
+        let signature = Outgoing { id: TransactionId::new(), call: Call::signatures(&request)? };
+        Ok([signature, self.query(self.user_id())])
     }
 
     /// The cross-signing seeds, sealed for this puppet. To be kept apart from the device's rows and with its first

@@ -134,8 +134,21 @@ impl Machine {
     ///
     /// # Errors
     /// The rows cannot be read.
-    pub async fn track<'a>(&mut self, people: impl IntoIterator<Item = &'a UserId>) -> Result<(), CryptoError> {
+    pub async fn track<'a>(
+        &mut self,
+        people: impl IntoIterator<Item = &'a UserId>,
+    ) -> Result<(), CryptoError> {
         guarded(self.olm.update_tracked_users(people)).await
+    }
+
+    /// Takes nothing for granted that is known of people's devices: after a gap in what the homeserver told us, such as
+    /// a first pull or a database that was put back. Everybody is queried anew.
+    ///
+    /// # Errors
+    /// The rows cannot be read.
+    pub async fn recheck_people(&mut self) -> Result<(), CryptoError> {
+        self.generation += 1;
+        guarded(self.olm.mark_all_tracked_users_as_dirty()).await
     }
 
     /// The next requests on the way to a ready room; none: it is ready. Commit, carry them all, give the answers to

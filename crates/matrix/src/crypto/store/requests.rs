@@ -42,7 +42,7 @@ impl PuppetStore {
         for (i, item) in items.iter().enumerate() {
             let name = item.secret_name.as_str();
             let last = self.table.scan::<String>(Kind::Secret, &prefix(&[name])).await?.pop();
-            let last = last.and_then(|(row, _)| row.last_chunk().map(|digits| parse(digits))).unwrap_or(0);
+            let last = last.and_then(|(row, _)| row.last_chunk().map(parse)).unwrap_or(0);
             let row = key(&[name], &format!("{:010}", last + 1 + i as u64));
             rows.push(self.table.write(Kind::Secret, row, &*item.secret)?);
         }

@@ -11,8 +11,9 @@ use super::PuppetStore;
 use crate::crypto::{SealingKey, WriteBuffer, testing::MemoryRows};
 
 /// Each test's rows by its name, and the buffer of the store that was opened on them last.
-static OPENED: LazyLock<Mutex<HashMap<String, (MemoryRows, Arc<WriteBuffer>)>>> =
-    LazyLock::new(Mutex::default);
+type Opened = HashMap<String, (MemoryRows, Arc<WriteBuffer>)>;
+
+static OPENED: LazyLock<Mutex<Opened>> = LazyLock::new(Mutex::default);
 
 /// A store as the suite asks for it: opening one again commits what the one before has buffered.
 async fn get_store(name: &str, _passphrase: Option<&str>, clear: bool) -> PuppetStore {

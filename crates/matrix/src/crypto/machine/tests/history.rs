@@ -36,8 +36,7 @@ async fn a_puppet_that_was_invited_reads_what_was_said_before() {
     let old = world.say(&mut pat, "long ago").await;
     let mut ada = world.signed("@agent_ada:x", "A").await;
     // sessions with the puppet, over another room
-    let mut way =
-        Preparation::new(room_id!("!other:x"), [ada.user_id().to_owned()], |_| false, sharing());
+    let mut way = Preparation::new(room_id!("!other:x"), [ada.user_id().to_owned()], |_| false, sharing());
     for _ in 0..6 {
         let requests = pat.prepare(&mut way).await.unwrap();
         world.carry(&mut pat, requests).await;

@@ -69,14 +69,12 @@ async fn a_lost_store_makes_a_new_device_with_the_old_identity() {
     let mut again = world.create("@agent_ada:x", "A2").await;
     world.settle(&mut again).await;
     let signature = again.adopt(&seeds).await.unwrap();
-    world.carry(&mut again, vec![signature]).await;
-    world.server.remove_device(user_id!("@agent_ada:x"), ada.device_id());
-    for machine in [&mut again, &mut pat] {
-        let changed = vec![user_id!("@agent_ada:x").to_owned()];
-        machine.receive(DeviceNews { changed, ..DeviceNews::default() }).await.unwrap();
-        world.settle(machine).await;
-    }
+    world.carry(&mut again, signature.into()).await;
     assert!(again.is_cross_signed().await.unwrap());
+    world.server.remove_device(user_id!("@agent_ada:x"), ada.device_id());
+    let changed = vec![user_id!("@agent_ada:x").to_owned()];
+    pat.receive(DeviceNews { changed, ..DeviceNews::default() }).await.unwrap();
+    world.settle(&mut pat).await;
     world.prepare(&mut again, &["@pat:x"]).await;
     let words = world.say(&mut again, "it is me").await;
     world.receive(&mut pat).await;

@@ -75,6 +75,21 @@ async fn a_new_device_gets_the_key_before_the_next_message() {
 }
 
 #[tokio::test]
+async fn after_a_gap_everybody_is_asked_for_anew() {
+    let mut world = World::default();
+    let mut ada = world.signed("@agent_ada:x", "A").await;
+    world.signed("@pat:x", "P1").await;
+    world.prepare(&mut ada, &MEMBERS).await;
+    let mut second = world.signed("@pat:x", "P2").await;
+    world.prepare(&mut ada, &MEMBERS).await;
+    assert!(world.receive(&mut second).await.room_keys.is_empty(), "nobody told us of it");
+    ada.recheck_people().await.unwrap();
+    assert!(!ada.is_prepared(room()));
+    world.prepare(&mut ada, &MEMBERS).await;
+    assert_eq!(world.receive(&mut second).await.room_keys.len(), 1);
+}
+
+#[tokio::test]
 async fn who_left_reads_no_more() {
     let mut world = World::default();
     let mut ada = world.signed("@agent_ada:x", "A").await;
@@ -104,8 +119,11 @@ async fn with_trust_in_signed_devices_only_the_others_get_word_but_no_key() {
     world.receive(&mut odd).await;
     assert_eq!(body(&pat.decrypt(&words, room()).await.unwrap()), "words");
     let refused = odd.decrypt(&words, room()).await.unwrap_err();
-    assert!(matches!(&refused, Undecryptable::MissingKey { withheld: Some(code) } if code.contains("unverified")
-        || code.contains("signed")), "{refused:?}");
+    assert!(
+        matches!(&refused, Undecryptable::MissingKey { withheld: Some(code) } if code.contains("unverified")
+        || code.contains("signed")),
+        "{refused:?}"
+    );
 }
 
 #[tokio::test]
@@ -135,7 +153,8 @@ async fn a_key_lasts_as_many_messages_as_the_room_says() {
     let mut world = World::default();
     let mut ada = world.signed("@agent_ada:x", "A").await;
     let mut pat = world.signed("@pat:x", "P").await;
-    let state = to_raw_value(&json!({"algorithm": "m.megolm.v1.aes-sha2", "rotation_period_msgs": 2})).unwrap();
+    let state =
+        to_raw_value(&json!({"algorithm": "m.megolm.v1.aes-sha2", "rotation_period_msgs": 2})).unwrap();
     let two = Sharing::of_room(&state, Visibility::Joined, Trust::All).unwrap();
     let mut said = vec![];
     for text in ["1", "2", "3"] {

@@ -84,7 +84,8 @@ async fn a_message_that_does_not_open_makes_us_share_again() {
     let ciphertext = message["content"]["ciphertext"].as_object_mut().unwrap().values_mut().next().unwrap();
     let body = ciphertext["body"].as_str().unwrap();
     let (head, tail) = body.split_at(body.len() - 40);
-    ciphertext["body"] = json!(format!("{head}{}{}", if tail.starts_with('A') { "B" } else { "A" }, &tail[1..]));
+    ciphertext["body"] =
+        json!(format!("{head}{}{}", if tail.starts_with('A') { "B" } else { "A" }, &tail[1..]));
     news.to_device = vec![to_raw_value(&message).unwrap()];
     let received = ada.receive(news).await.unwrap();
     assert_eq!((received.unreadable, received.room_keys.len()), (1, 0));
@@ -148,4 +149,52 @@ async fn content_that_the_sdk_panics_on_is_an_error() {
     assert!(matches!(&got, Err(error) if error.spoils_the_machine()), "{got:?}");
     let no_object = RawValue::from_string("7".to_owned()).unwrap();
     assert!(matches!(ada.encrypt(room(), "m.room.message", &no_object).await, Err(CryptoError::Sdk(_))));
+}
+
+#[tokio::test]
+async fn a_start_in_the_middle_of_sharing_goes_on_with_it() {
+    let mut world = World::default();
+    let mut ada = world.signed("@agent_ada:x", "A").await;
+    let mut pat = world.signed("@pat:x", "P").await;
+    let mut way = preparation(&["@pat:x"], sharing());
+    loop {
+        let requests = ada.prepare(&mut way).await.unwrap();
+        world.commit(&mut ada);
+        if matches!(requests[0].call, Call::ToDevice { .. }) {
+            break;
+        }
+        world.carry(&mut ada, requests).await;
+    }
+    let mut ada = world.reopen(ada).await;
+    assert!(world.server.receivers().is_empty(), "nothing was sent yet");
+    world.prepare(&mut ada, &["@pat:x"]).await;
+    let words = world.say(&mut ada, "words").await;
+    assert_eq!(world.receive(&mut pat).await.room_keys.len(), 1);
+    assert_eq!(body(&pat.decrypt(&words, room()).await.unwrap()), "words");
+}
+
+#[tokio::test]
+async fn a_key_that_was_thrown_away_is_used_no_more() {
+    let mut world = World::default();
+    let mut ada = world.signed("@agent_ada:x", "A").await;
+    world.signed("@pat:x", "P").await;
+    let mut sessions = vec![];
+    for _ in 0..2 {
+        world.prepare(&mut ada, &["@pat:x"]).await;
+        let words = world.say(&mut ada, "words").await;
+        sessions.push(ada.decrypt(&words, room()).await.unwrap().session_id);
+        ada.renew_room_key(room()).await.unwrap();
+        assert!(!ada.is_prepared(room()));
+    }
+    assert_ne!(sessions[0], sessions[1]);
+}
+
+#[tokio::test]
+async fn who_keeps_track_of_a_person_has_a_row_that_says_so() {
+    let mut world = World::default();
+    let mut ada = world.signed("@agent_ada:x", "A").await;
+    ada.track([user_id!("@pat:x")]).await.unwrap();
+    world.commit(&mut ada);
+    let (kind, row) = crate::crypto::tracking_row(user_id!("@pat:x"));
+    assert!(world.rows.dump().contains_key(&(ada.account(), kind, row)));
 }
