@@ -35,7 +35,8 @@ pub struct Received {
     pub room_keys: Vec<RoomKey>,
     /// Word of a room's history, by room and who shared it; see [`Machine::bundle`].
     pub bundles: Vec<(OwnedRoomId, OwnedUserId)>,
-    /// Messages that could not be decrypted. The SDK starts a new session with their senders by itself.
+    /// Messages that could not be decrypted, and those that were had before (pushed and pulled, for instance). Where a
+    /// session is broken, the SDK starts a new one by itself.
     pub unreadable: usize,
     /// Nothing was new, nothing has changed, nothing is to be committed or sent.
     pub nothing_new: bool,

@@ -181,3 +181,25 @@ fn body(decrypted: &Decrypted) -> String {
     assert_eq!(event["type"], "m.room.message");
     event["content"]["body"].as_str().unwrap().to_owned()
 }
+
+/// Work with machines runs on any thread of the runtime.
+#[tokio::test]
+async fn machines_and_their_work_may_change_threads() {
+    fn sendable<T: Send>(_: &T) {}
+    let mut world = World::default();
+    let mut ada = world.signed("@agent_ada:x", "A").await;
+    sendable(&ada);
+    sendable(&ada.receive(DeviceNews::default()));
+    sendable(&ada.outgoing());
+    sendable(&ada.setup());
+    sendable(&ada.adopt(&[]));
+    let mut way = preparation(&["@pat:x"], sharing());
+    sendable(&ada.prepare(&mut way));
+    let content = to_raw_value(&json!({})).unwrap();
+    sendable(&ada.encrypt(room(), "m.room.message", &content));
+    sendable(&ada.decrypt(&content, room()));
+    sendable(&ada.import_bundle(room(), user_id!("@pat:x"), vec![]));
+    let query = ada.query(user_id!("@pat:x"));
+    sendable(&ada.answer(&query, &content));
+    sendable(&Machine::open(ada.device.clone(), world.rows(), key(), None));
+}
