@@ -16,7 +16,6 @@ use crate::{
     app::App,
     caller::token_digest,
     live::{AgentLive, RoomLive},
-    puppets::homeserver_fault,
     quotas::{entry_charges, overdrawn},
     request::{Join, Source},
     view::{Entered, Welcome},
@@ -127,7 +126,7 @@ impl App {
     async fn settle_newcomer(&self, new: &Newcomer, room: &RoomLive) -> Result<(), Fault> {
         let agent = &new.live.agent;
         self.make_puppet(&agent.user_id, &agent.display_name).await?;
-        self.join_as(&agent.user_id, room).await.map_err(homeserver_fault)?;
+        self.join_as(&agent.user_id, room).await.map_err(|e| self.homeserver_fault(e))?;
         let (key, room) = (agent.key, room.key);
         let seat = self.store.write(move |tx| {
             tx.agent_is_live(key)?;

@@ -1,6 +1,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use parking_lot::Mutex;
+use parlour_domain::limits::TYPING_BELIEVED_MS;
 use parlour_matrix::{
     Transaction,
     ephemeral::{Ephemeral, Typing},
@@ -101,7 +102,9 @@ impl App {
     }
 
     async fn work_off(&self, piece: Piece) {
-        self.take_ephemeral(&piece.transaction);
+        if piece.received_at_ms + TYPING_BELIEVED_MS > self.now() {
+            self.take_ephemeral(&piece.transaction);
+        }
         let mut planner = Planner::new(self, piece.received_at_ms);
         for raw in &piece.transaction.events {
             planner.take(raw, None).await;

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::{
     app::App,
     ingest::Planner,
-    live::{Members, RoomLive},
+    live::{AgentLive, Members, RoomLive},
     settings::LobbySettings,
     view::Readiness,
 };
@@ -27,10 +27,10 @@ type NotReady = String;
 
 impl App {
     pub(crate) fn start_bring_up(self: &Arc<Self>) {
-        let app = self.clone();
+        let (app, leavers) = (self.clone(), self.leavers());
         self.tasks.spawn(async move {
             app.until_ready().await;
-            app.take_up_leavers();
+            leavers.into_iter().for_each(|agent| drop(app.start_leaving(agent)));
             app.watch_for_outages().await;
         });
     }
@@ -188,11 +188,10 @@ impl App {
         self.rooms.by_id(room_id).ok_or_else(|| "the room is not known".to_owned())
     }
 
-    /// Agents whose leaving a restart interrupted, and those that nobody was told the token of.
-    fn take_up_leavers(self: &Arc<Self>) {
-        for agent in self.agents.all().into_iter().filter(|a| a.ended()) {
-            self.start_leaving(agent);
-        }
+    /// Agents whose leaving a restart interrupted, and those that nobody was told the token of. Listed before the
+    /// first call can come: later, a newcomer on its way in would look the same.
+    fn leavers(&self) -> Vec<Arc<AgentLive>> {
+        self.agents.all().into_iter().filter(|a| a.ended()).collect()
     }
 }
 

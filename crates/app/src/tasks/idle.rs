@@ -20,6 +20,7 @@ impl App {
                 }
             } else if idle_ms >= self.settings.agents.idle_ms {
                 self.send_away(&agent).await;
+                self.finish_sending_away(&agent).await;
             }
         }
     }
@@ -38,6 +39,16 @@ impl App {
         for seat in agent.present() {
             if let Err(error) = self.send_out_of(agent, seat.room).await {
                 tracing::info!(error, agent = %agent.agent.id, "cannot take an idle agent out of its lobby yet");
+            }
+        }
+    }
+
+    /// A leave that failed is tried again: people should not see in the room who is not there.
+    async fn finish_sending_away(&self, agent: &AgentLive) {
+        let _one = agent.moving.lock().await;
+        for room in agent.away().into_iter().filter_map(|key| self.rooms.get(key)) {
+            if room.with_members(|m| m.is_joined(agent.user_id())) {
+                let _ = self.client.leave(agent.user_id(), &room.room_id, None).await;
             }
         }
     }

@@ -5,3 +5,4 @@ mod bring_up;
 mod housekeeping;
 mod idle;
 mod reconcile;
+mod strays;
