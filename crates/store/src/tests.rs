@@ -1,1 +1,16 @@
+mod append;
+mod claims;
+mod edits;
+mod fill_in;
+mod fixture;
+mod journal;
+mod killed;
+mod model;
+mod opening;
+mod quotas;
+mod reading;
+mod removal;
+mod rooms_and_agents;
 mod schema;
+mod seats;
+mod writing;
