@@ -96,7 +96,7 @@ fn retry_after(fault: &Fault) -> Option<u64> {
     fault.retry_after_s.map(|s| s.max(1)).or(least)
 }
 
-/// What is our fault or our homeserver's goes into the log; what the caller can mend goes to the caller alone.
+/// What is our fault or our homeserver's is logged; what callers can bring about at will must not fill the log.
 fn log(fault: &Fault, id: CorrelationId) {
     let (code, cause) = (fault.code.as_str(), fault.cause.as_deref().unwrap_or("unknown"));
     let correlation_id = id.text();
