@@ -129,7 +129,6 @@ async fn no_bot(#[case] available: &str, #[case] code: Option<i32>, #[case] begi
 #[case("M_BAD_STATUS", "something else than this bridge answers")]
 #[case("M_URL_NOT_SET", "has no url")]
 #[case("M_FORBIDDEN", "under another id")]
-#[case("M_UNRECOGNIZED", "knows no ping")]
 #[tokio::test]
 async fn failing_pings(#[case] errcode: &str, #[case] part: &str) {
     let fake = Fake::good().await;
@@ -137,6 +136,15 @@ async fn failing_pings(#[case] errcode: &str, #[case] part: &str) {
     let run = fake.check("").await;
     assert_eq!(run.code, Some(1));
     run.assert_says("!!  ping: ", &[part, errcode]);
+}
+
+#[tokio::test]
+async fn a_homeserver_without_ping_is_no_problem() {
+    let fake = Fake::good().await;
+    fake.instead(ping(), error(404, "M_UNRECOGNIZED")).await;
+    let run = fake.check("").await;
+    assert_eq!(run.code, Some(0), "{run:?}");
+    run.assert_says("--  ping: ", &["knows no ping"]);
 }
 
 #[rstest]

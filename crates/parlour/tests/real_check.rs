@@ -10,6 +10,7 @@ use std::{
 };
 
 use parlour_synapse::{Config, Deadline, Synapse, User, install, shared_venv};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::{Place, Run, free_port, get, http};
 
@@ -19,6 +20,7 @@ const ONE_LOBBY: &str = "[{slug = 'lobby', name = 'Lobby'}]";
 struct Stage {
     place: Place,
     port: u16,
+    metrics: u16,
     synapse: Synapse,
 }
 
@@ -36,14 +38,15 @@ impl Drop for Bridge {
 impl Stage {
     fn set() -> Self {
         install(&shared_venv()).unwrap();
-        let (hs_port, port) = (free_port(), free_port());
-        let place = Place::listening_on(port, &format!("http://127.0.0.1:{hs_port}"), LOBBIES);
+        let [hs_port, port, metrics] = [(); 3].map(|()| free_port());
+        let more = format!("{LOBBIES}[metrics]\nlisten = '127.0.0.1:{metrics}'\n");
+        let place = Place::listening_on(port, &format!("http://127.0.0.1:{hs_port}"), &more);
         assert_eq!(place.run(&["registration"]).code, Some(0));
         let mut config = Config::new(shared_venv(), place.path("synapse"));
         config.port = hs_port;
         config.registrations.push(place.path("registration.yaml"));
         let synapse = Synapse::start(config).unwrap();
-        Self { place, port, synapse }
+        Self { place, port, metrics, synapse }
     }
 
     /// With the one lobby only whose alias is free, or with all.
@@ -67,14 +70,7 @@ impl Stage {
     }
 
     fn make_room(&self, user: &User, room: &Value) {
-        let body = room.to_string();
-        let request = format!(
-            "POST /_matrix/client/v3/createRoom HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            user.access_token,
-            body.len(),
-        );
-        let answer = http(self.synapse.port(), &request).unwrap();
+        let answer = post(self.synapse.port(), "/_matrix/client/v3/createRoom", &user.access_token, room);
         assert_eq!(answer.0, 200, "{}", answer.1);
     }
 }
@@ -92,7 +88,7 @@ fn from_the_registration_to_a_running_bridge() {
     run.assert_says("ok  lobby: ", &["#lobby:hs.test is free"]);
 
     {
-        let _bridge = stage.serve();
+        let mut bridge = stage.serve();
         let run = stage.check(Some(ONE_LOBBY));
         assert_eq!(run.code, Some(0), "{}", run.stdout);
         run.assert_says("ok  server.listen: ", &["the parlour that runs"]);
@@ -100,6 +96,7 @@ fn from_the_registration_to_a_running_bridge() {
         run.assert_says("ok  ping: ", &[]);
         run.assert_says("ok  lobby: ", &["the bot is in it"]);
         run.assert_says("--  feature: ", &["presence: yes"]);
+        ends_while_an_agent_waits(&stage, &mut bridge);
     }
 
     let alice = stage.synapse.register_user("alice", "a password").unwrap();
@@ -127,4 +124,44 @@ fn from_the_registration_to_a_running_bridge() {
     let run = stage.check(Some(ONE_LOBBY));
     assert_eq!(run.code, Some(1), "{}", run.stdout);
     run.assert_says("!!  as_token: ", &["M_UNKNOWN_TOKEN", "restart"]);
+}
+
+fn post(port: u16, path: &str, token: &str, body: &Value) -> (u16, String) {
+    let (body, bearer) = (body.to_string(), format!("Authorization: Bearer {token}\r\n"));
+    let bearer = if token.is_empty() { "" } else { bearer.as_str() };
+    let head =
+        format!("POST {path} HTTP/1.1\r\nHost: localhost\r\n{bearer}Content-Type: application/json\r\n");
+    let length = body.len();
+    http(port, &format!("{head}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}")).unwrap()
+}
+
+/// The wait is answered, and the process ends well within its 10 s.
+fn ends_while_an_agent_waits(stage: &Stage, bridge: &mut Bridge) {
+    let joined = post(stage.port, "/v1/network-agents", "", &json!({"name": "Scout"}));
+    assert_eq!(joined.0, 201, "{}", joined.1);
+    let joined: Value = serde_json::from_str(&joined.1).unwrap();
+    let token = joined["token"].as_str().unwrap().to_owned();
+    assert!(token.starts_with("parlour_"));
+    let port = stage.port;
+    let ask = move |wait: u64| {
+        let path = format!("/v1/network-agents/me/messages?wait={wait}");
+        let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n");
+        http(port, &format!("{head}Connection: close\r\n\r\n"))
+    };
+    // The first call returns at once.
+    assert_eq!(ask(0).map(|(status, _)| status), Some(200));
+    let waiting = std::thread::spawn(move || ask(30));
+    let waits = || Ok(get(stage.metrics, "/metrics").filter(|(_, text)| waiters(text) == 1.0));
+    assert!(Deadline::after(Duration::from_secs(10)).poll(waits).unwrap().is_some(), "nobody waits");
+    let pid = Pid::from_raw(i32::try_from(bridge.0.id()).unwrap()).unwrap();
+    kill_process(pid, Signal::TERM).unwrap();
+    let ended = Deadline::after(Duration::from_secs(10)).poll(|| Ok(bridge.0.try_wait()?)).unwrap();
+    assert_eq!(ended.and_then(|status| status.code()), Some(0));
+    let answer = waiting.join().unwrap();
+    assert_eq!(answer.as_ref().map(|(status, _)| *status), Some(200), "{answer:?}");
+}
+
+fn waiters(metrics: &str) -> f64 {
+    let line = metrics.lines().find_map(|line| line.strip_prefix("parlour_waiters "));
+    line.and_then(|number| number.parse().ok()).unwrap_or(0.0)
 }

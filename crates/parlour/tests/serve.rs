@@ -7,7 +7,8 @@ mod fake;
 mod support;
 
 use std::{
-    io::Read as _,
+    io::{Read as _, Write as _},
+    net::{Ipv4Addr, TcpStream},
     process::{Child, ExitStatus, Stdio},
     time::Duration,
 };
@@ -22,7 +23,7 @@ use wiremock::ResponseTemplate;
 struct Serve {
     child: Child,
     port: u16,
-    _place: Place,
+    place: Place,
 }
 
 impl Serve {
@@ -32,7 +33,7 @@ impl Serve {
         assert_eq!(place.run(&["registration"]).code, Some(0));
         let args: Vec<&str> = ["serve"].iter().chain(args).copied().collect();
         let child = place.command(&args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        Self { child, port, _place: place }
+        Self { child, port, place }
     }
 
     /// Waits until `/ready` says why not, with all of `parts`.
@@ -118,7 +119,7 @@ fn metrics_have_their_own_address() {
     let metrics = free_port();
     let serve =
         Serve::start("http://127.0.0.1:9", &format!("[metrics]\nlisten = '127.0.0.1:{metrics}'\n"), &[]);
-    serve.not_ready(&[]);
+    serve.not_ready(&["homeserver.url"]);
     let (status, text) = get(metrics, "/metrics").unwrap();
     assert!(status == 200 && text.contains("parlour_homeserver_calls_total"), "{text}");
     assert_eq!(get(serve.port, "/metrics").map(|(status, _)| status), Some(404));
@@ -128,5 +129,51 @@ fn metrics_have_their_own_address() {
 fn a_second_one_on_the_same_data_names_the_lock() {
     let serve = Serve::start("http://127.0.0.1:9", "", &[]);
     serve.not_ready(&[]);
-    serve._place.run(&["serve"]).assert_fails_with(&["parlour.lock"]);
+    serve.place.run(&["serve"]).assert_fails_with(&["parlour.lock"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn waiting_agents_find_file_descriptors() {
+    let serve = Serve::start("http://127.0.0.1:9", "", &[]);
+    serve.not_ready(&[]);
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", serve.child.id())).unwrap();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    let numbers: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(numbers[0], numbers[1], "soft and hard limit");
+}
+
+/// A connection in the middle of a request, which the end waits for. `100 Continue` says that the body is being read.
+fn half_a_request(port: u16) -> TcpStream {
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let head = "POST /v1/network-agents HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+    stream.write_all(format!("{head}Expect: 100-continue\r\nContent-Length: 9\r\n\r\n").as_bytes()).unwrap();
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 100");
+    stream
+}
+
+#[test]
+fn open_connections_do_not_hold_up_the_end() {
+    let mut serve = Serve::start("http://127.0.0.1:9", "", &[]);
+    serve.not_ready(&[]);
+    let _idle = TcpStream::connect((Ipv4Addr::LOCALHOST, serve.port)).unwrap();
+    let _half = half_a_request(serve.port);
+    serve.signal(Signal::TERM);
+    assert_eq!(serve.ended().code(), Some(0));
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    let mut serve = Serve::start("http://127.0.0.1:9", "", &[]);
+    serve.not_ready(&[]);
+    let _half = half_a_request(serve.port);
+    serve.signal(Signal::TERM);
+    let closed = || Ok(TcpStream::connect((Ipv4Addr::LOCALHOST, serve.port)).is_err().then_some(()));
+    assert!(Deadline::after(Duration::from_secs(10)).poll(closed).unwrap().is_some());
+    serve.signal(Signal::TERM);
+    assert_eq!(serve.ended().code(), Some(1));
+    assert!(serve.log().lines().last().is_some_and(|line| line.starts_with("parlour: told twice to stop")));
 }

@@ -1,5 +1,8 @@
 //! The operator's config: one TOML file, with the environment over it. Everything that is wrong with it is told at
 //! once.
+//!
+//! On TOML tables of our own rather than through figment and serde: those stop at the first mistake, and read a
+//! variable's text without knowing what its key wants (a server name `1.10` would become a number).
 
 mod convert;
 mod env;
