@@ -39,7 +39,11 @@ async fn lobbies_that_a_person_made_earlier() -> Result<()> {
     stack.bridge.start()?;
     stack.bridge.ready().await?;
     for (slug, room) in rooms {
-        assert_eq!(ada.resolve(&format!("#{slug}:{SERVER_NAME}")).await?, room, "the bridge took another room");
+        assert_eq!(
+            ada.resolve(&format!("#{slug}:{SERVER_NAME}")).await?,
+            room,
+            "the bridge took another room"
+        );
         whole_conversation(&stack, &ada, slug, &room).await?;
         moderation(&stack, &ada, slug, &room).await?;
     }
@@ -49,7 +53,11 @@ async fn lobbies_that_a_person_made_earlier() -> Result<()> {
 async fn whole_conversation(stack: &Stack, ada: &Person, slug: &str, room: &str) -> Result<()> {
     let bob = stack.person(&format!("bob-{slug}"))?;
     bob.join(room).await?;
-    let before = ada.say(room, "said before any agent came").await?;
+    let before = ada.say(room, "said before Scout came").await?;
+    // Only somebody who is there already can tell that the bridge has it.
+    let early = stack.agent("Early", Some(slug)).await?;
+    early.hear(&before).await?;
+    early.call(reqwest::Method::DELETE, "/me", None).await?.expect(204)?;
     let scout = arrive(stack, ada, slug, room, &before).await?;
     let puppet = ada.member_named(room, &scout.display_name).await?;
     agent_to_people(ada, &scout, room, &puppet).await?;
@@ -65,14 +73,21 @@ async fn whole_conversation(stack: &Stack, ada: &Person, slug: &str, room: &str)
 async fn arrive(stack: &Stack, ada: &Person, slug: &str, room: &str, before: &str) -> Result<Agent> {
     let scout = stack.agent("Scout", Some(slug)).await?;
     let (name, number) = scout.display_name.split_once(" #").unwrap_or_default();
-    assert!(name == "Scout" && number.len() == 4 && number.bytes().all(|b| b.is_ascii_digit()), "{name} #{number}");
+    assert!(
+        name == "Scout" && number.len() == 4 && number.bytes().all(|b| b.is_ascii_digit()),
+        "{name} #{number}"
+    );
     assert_eq!(scout.room, room);
     assert_eq!(scout.token.split_once('_').map(|(id, secret)| (id, secret.len())), Some(("parlour", 43)));
     // The very first membership event has the name: no client ever shows the bare id.
     let puppet = ada.member_named(room, &scout.display_name).await?;
-    let join = ada.see("the agent's join", |e| e["type"] == "m.room.member" && e["state_key"] == puppet.as_str());
+    let join =
+        ada.see("the agent's join", |e| e["type"] == "m.room.member" && e["state_key"] == puppet.as_str());
     let join = join.await?;
-    assert_eq!((text(&join["content"]["membership"]), text(&join["content"]["displayname"])), ("join", &*scout.display_name));
+    assert_eq!(
+        (text(&join["content"]["membership"]), text(&join["content"]["displayname"])),
+        ("join", &*scout.display_name)
+    );
     first_look(&scout, before).await?;
     Ok(scout)
 }
@@ -92,8 +107,14 @@ async fn first_look(scout: &Agent, before: &str) -> Result<()> {
 async fn agent_to_people(ada: &Person, scout: &Agent, room: &str, puppet: &str) -> Result<()> {
     let sent = scout.say("Hello, everybody").await?;
     let event = ada.see_event(text(&sent["eventId"])).await?;
-    assert_eq!((text(&event["type"]), text(&event["sender"]), text(&event["room_id"])), ("m.room.message", puppet, room));
-    assert_eq!((text(&event["content"]["msgtype"]), text(&event["content"]["body"])), ("m.text", "Hello, everybody"));
+    assert_eq!(
+        (text(&event["type"]), text(&event["sender"]), text(&event["room_id"])),
+        ("m.room.message", puppet, room)
+    );
+    assert_eq!(
+        (text(&event["content"]["msgtype"]), text(&event["content"]["body"])),
+        ("m.text", "Hello, everybody")
+    );
     assert_eq!(event["content"]["m.mentions"], json!({}));
     assert!(event["content"].get("m.relates_to").is_none());
 
@@ -108,7 +129,11 @@ async fn agent_to_people(ada: &Person, scout: &Agent, room: &str, puppet: &str) 
     let sent = scout.send(&answer).await?.expect(201)?;
     let event = ada.see_event(text(&sent["eventId"])).await?;
     assert_eq!(event["content"]["m.relates_to"], json!({"m.in_reply_to": {"event_id": question}}));
-    assert_eq!(event["content"]["m.mentions"], json!({"user_ids": [ada.user_id]}), "a reply notifies its author");
+    assert_eq!(
+        event["content"]["m.mentions"],
+        json!({"user_ids": [ada.user_id]}),
+        "a reply notifies its author"
+    );
     let seen = scout.look_up(&[text(&sent["submissionId"])]).await?;
     assert_eq!(seen["messages"][0]["eventId"], sent["eventId"]);
     assert_eq!(seen["messages"][0]["fromMe"], true);
@@ -121,14 +146,26 @@ async fn people_to_agent(ada: &Person, bob: &Person, scout: &Agent, room: &str, 
     let shown = ada.member_named(room, "ada").await?;
     assert_eq!(plain["actor"], json!({"kind": "human", "displayName": "ada", "matrixUserId": shown}));
     assert_eq!(plain["conversation"], json!({"text": "Nice to meet you", "mentions": []}));
-    assert_eq!((&plain["fromMe"], &plain["mentionsMe"], &plain["beforeJoin"]), (&json!(false), &json!(false), &json!(false)));
-    assert_eq!((&plain["replyToMessageId"], plain.get("replyTo"), plain.get("mentionsEveryone")), (&Value::Null, None, None));
+    assert_eq!(
+        (&plain["fromMe"], &plain["mentionsMe"], &plain["beforeJoin"]),
+        (&json!(false), &json!(false), &json!(false))
+    );
+    assert_eq!(
+        (&plain["replyToMessageId"], plain.get("replyTo"), plain.get("mentionsEveryone")),
+        (&Value::Null, None, None)
+    );
     assert_eq!((text(&plain["roomId"]), plain["createdAtUnixMs"].is_i64()), (room, true));
 
     let mentioned = scout.hear(&ada.message(room, &mentioning("Look here", &[puppet])).await?).await?;
-    assert_eq!((&mentioned["mentionsMe"], &mentioned["conversation"]["mentions"]), (&json!(true), &json!([puppet])));
+    assert_eq!(
+        (&mentioned["mentionsMe"], &mentioned["conversation"]["mentions"]),
+        (&json!(true), &json!([puppet]))
+    );
     let other = scout.hear(&ada.message(room, &mentioning("Bob, look", &[&bob.user_id])).await?).await?;
-    assert_eq!((&other["mentionsMe"], &other["conversation"]["mentions"]), (&json!(false), &json!([bob.user_id])));
+    assert_eq!(
+        (&other["mentionsMe"], &other["conversation"]["mentions"]),
+        (&json!(false), &json!([bob.user_id]))
+    );
     // A client from before m.mentions: a pill, and one that only writes the name.
     let pill = json!({"msgtype": "m.text", "body": "Scout: hi", "format": "org.matrix.custom.html",
         "formatted_body": format!("<a href=\"https://matrix.to/#/{puppet}\">Scout</a>: hi")});
@@ -161,7 +198,10 @@ async fn replies(ada: &Person, bob: &Person, scout: &Agent, room: &str) -> Resul
     let answer = json!({"msgtype": "m.text", "body": "Ada is right", "m.mentions": {},
         "m.relates_to": {"m.in_reply_to": {"event_id": plain["eventId"]}}});
     let to_other = scout.hear(&bob.message(room, &answer).await?).await?;
-    assert_eq!((&to_other["replyToMessageId"], &to_other["mentionsMe"]), (&plain["messageId"], &json!(false)));
+    assert_eq!(
+        (&to_other["replyToMessageId"], &to_other["mentionsMe"]),
+        (&plain["messageId"], &json!(false))
+    );
     Ok(())
 }
 
@@ -176,9 +216,24 @@ async fn other_kinds(ada: &Person, scout: &Agent, room: &str) -> Result<()> {
         ("m.room.message", json!({"msgtype": "m.notice", "body": "a notice"}), vec!["a notice"], None),
         ("m.room.message", image, vec!["cat.png"], Some("cat.png")),
         ("m.room.message", captioned, vec!["the report"], Some("report.pdf")),
-        ("m.room.message", json!({"msgtype": "m.location", "body": "Here", "geo_uri": "geo:1,2"}), vec!["Here", "geo:1,2"], None),
-        ("m.room.message", json!({"msgtype": "org.example.new", "body": "a new kind"}), vec!["a new kind"], None),
-        ("m.sticker", json!({"body": "a sticker", "url": "mxc://hs.test/c", "info": {}}), vec!["a sticker"], None),
+        (
+            "m.room.message",
+            json!({"msgtype": "m.location", "body": "Here", "geo_uri": "geo:1,2"}),
+            vec!["Here", "geo:1,2"],
+            None,
+        ),
+        (
+            "m.room.message",
+            json!({"msgtype": "org.example.new", "body": "a new kind"}),
+            vec!["a new kind"],
+            None,
+        ),
+        (
+            "m.sticker",
+            json!({"body": "a sticker", "url": "mxc://hs.test/c", "info": {}}),
+            vec!["a sticker"],
+            None,
+        ),
         ("org.matrix.msc3381.poll.start", poll, vec!["Lunch?", "Soup", "Salad"], None),
     ];
     for (kind, content, words, attachment) in kinds {
@@ -246,7 +301,8 @@ async fn threads(ada: &Person, scout: &Agent, room: &str) -> Result<()> {
     };
     let heard = scout.hear(&ada.message(room, &in_thread("in the thread")).await?).await?;
     assert_eq!(heard["replyToMessageId"], Value::Null, "a fallback is no reply");
-    let sent = scout.send(&json!({"text": "I stay in it", "replyTo": heard["eventId"]})).await?.expect(201)?;
+    let sent =
+        scout.send(&json!({"text": "I stay in it", "replyTo": heard["eventId"]})).await?.expect(201)?;
     let relation = ada.see_event(text(&sent["eventId"])).await?["content"]["m.relates_to"].clone();
     assert_eq!((text(&relation["rel_type"]), text(&relation["event_id"])), ("m.thread", &*root));
     assert_eq!(relation["m.in_reply_to"]["event_id"], heard["eventId"]);
@@ -261,7 +317,8 @@ async fn two_agents(stack: &Stack, ada: &Person, slug: &str, scout: &Agent, pupp
     let heard = helper.hear(text(&sent["eventId"])).await?;
     assert_eq!(heard["messageId"], sent["submissionId"]);
     let agent = json!({"agentId": scout.agent_id, "displayName": scout.display_name, "matrixUserId": puppet});
-    let actor = json!({"kind": "agent", "agent": agent, "displayName": scout.display_name, "matrixUserId": puppet});
+    let actor =
+        json!({"kind": "agent", "agent": agent, "displayName": scout.display_name, "matrixUserId": puppet});
     assert_eq!(heard["actor"], actor);
     let sent = helper.send(&json!({"text": "Yes", "mentions": [puppet]})).await?.expect(201)?;
     let heard = scout.hear(text(&sent["eventId"])).await?;
@@ -276,12 +333,15 @@ async fn nothing_but_what_was_said(ada: &Person, scout: &Agent, room: &str, pupp
     let timeline = ada.timeline(room).await?;
     let joined = timeline.iter().position(|e| e["state_key"] == puppet).unwrap_or_default();
     let since: Vec<&Value> = timeline[joined..].iter().filter(|e| is_message(e)).collect();
-    let theirs: Vec<&str> = since.iter().filter(|e| e["sender"] != puppet).map(|e| text(&e["event_id"])).collect();
+    let theirs: Vec<&str> =
+        since.iter().filter(|e| e["sender"] != puppet).map(|e| text(&e["event_id"])).collect();
     let redacted: Vec<&str> = timeline.iter().filter(|e| is_empty(e)).map(|e| text(&e["event_id"])).collect();
     let heard = scout.heard();
-    let heard: Vec<&str> = heard.iter().map(|m| text(&m["eventId"])).filter(|id| !redacted.contains(id)).collect();
+    let heard: Vec<&str> =
+        heard.iter().map(|m| text(&m["eventId"])).filter(|id| !redacted.contains(id)).collect();
     assert_eq!(heard, theirs);
-    let mine: Vec<&str> = since.iter().filter(|e| e["sender"] == puppet).map(|e| text(&e["event_id"])).collect();
+    let mine: Vec<&str> =
+        since.iter().filter(|e| e["sender"] == puppet).map(|e| text(&e["event_id"])).collect();
     let history = scout.history("limit=50").await?;
     let shown = history["messages"].as_array().into_iter().flatten();
     let shown_mine = shown.filter(|m| m["fromMe"] == true).count();
@@ -292,7 +352,9 @@ async fn nothing_but_what_was_said(ada: &Person, scout: &Agent, room: &str, pupp
 fn is_message(event: &Value) -> bool {
     let kind = text(&event["type"]);
     let replaces = event["content"]["m.relates_to"]["rel_type"] == "m.replace";
-    matches!(kind, "m.room.message" | "m.sticker" | "org.matrix.msc3381.poll.start") && !replaces && !is_empty(event)
+    matches!(kind, "m.room.message" | "m.sticker" | "org.matrix.msc3381.poll.start")
+        && !replaces
+        && !is_empty(event)
 }
 
 /// What a redaction leaves of an event.
@@ -302,7 +364,10 @@ fn is_empty(event: &Value) -> bool {
 
 async fn leave(ada: &Person, scout: &Agent, room: &str, puppet: &str) -> Result<()> {
     let me = scout.get("/me").await?.expect(200)?;
-    assert_eq!((text(&me["displayName"]), text(&me["rooms"][0]["matrixRoomId"])), (&*scout.display_name, room));
+    assert_eq!(
+        (text(&me["displayName"]), text(&me["rooms"][0]["matrixRoomId"])),
+        (&*scout.display_name, room)
+    );
     scout.call(reqwest::Method::DELETE, "/me", None).await?.expect(204)?;
     let gone = |e: &Value| e["state_key"] == puppet && e["content"]["membership"] == "leave";
     ada.see("the agent leave", gone).await?;

@@ -216,7 +216,9 @@ async fn kill(stack: &Stack, round: usize, load: &Load) -> Result<Duration> {
 }
 
 /// Whoever hears goes on until the end; one that has ended has an error to tell.
-async fn still_hearing(mut hearers: JoinSet<Result<(usize, Heard)>>) -> Result<JoinSet<Result<(usize, Heard)>>> {
+async fn still_hearing(
+    mut hearers: JoinSet<Result<(usize, Heard)>>,
+) -> Result<JoinSet<Result<(usize, Heard)>>> {
     if let Some(ended) = hearers.try_join_next() {
         ended??;
         bail!("an agent stopped hearing before the end");
@@ -255,11 +257,23 @@ fn each_heard_all(timeline: &[Value], agents: &[Agent], heard: &[(usize, Heard)]
         let others = messages.filter(|e| !text(&e["content"]["body"]).starts_with(&mine));
         let others: HashSet<&str> = others.map(|e| text(&e["event_id"])).collect();
         let lost: Vec<_> = others.iter().filter(|id| !heard.seen.contains(**id)).collect();
-        ensure!(lost.is_empty(), "{} never heard {lost:?}", agents[*number].display_name);
+        let around = lost.first().map(|id| around(timeline, id));
+        ensure!(
+            lost.is_empty(),
+            "{} never heard {lost:?}; in the room: {around:?}",
+            agents[*number].display_name
+        );
         ensure!(heard.seen.len() == others.len(), "{} heard what was not said", agents[*number].display_name);
         in_order(heard).with_context(|| agents[*number].display_name.clone())?;
     }
     Ok(())
+}
+
+/// What stands beside an event, to see what it has been confused with.
+fn around<'a>(timeline: &'a [Value], event_id: &str) -> Vec<(&'a str, &'a str)> {
+    let at = timeline.iter().position(|e| e["event_id"] == event_id).unwrap_or_default();
+    let beside = timeline.iter().take(at + 5).skip(at.saturating_sub(4));
+    beside.map(|e| (text(&e["event_id"]), text(&e["content"]["body"]))).collect()
 }
 
 fn in_order(heard: &Heard) -> Result<()> {
@@ -267,7 +281,11 @@ fn in_order(heard: &Heard) -> Result<()> {
     for (_, said) in &heard.order {
         let Some((who, number)) = said.rsplit_once(" says ") else { continue };
         let expected = next.entry(who).or_default();
-        ensure!(number.parse() == Ok(*expected), "{said} came where number {expected} was due");
+        ensure!(
+            number.parse() == Ok(*expected),
+            "{said} came where number {expected} was due: {:?}",
+            heard.order
+        );
         *expected += 1;
     }
     Ok(())
