@@ -60,7 +60,7 @@ impl App {
 
     async fn bring_up(self: &Arc<Self>) -> Result<(), NotReady> {
         let bot = &self.settings.bot;
-        self.client.versions().await.map_err(|e| format!("homeserver.url: {e}"))?;
+        self.client.versions().await.map_err(|e| out_of_reach(&e))?;
         self.ping().await?;
         self.client.register(bot.localpart()).await.map_err(|e| format!("cannot register the bot: {e}"))?;
         self.client.whoami(bot).await.map_err(|e| {
@@ -82,9 +82,7 @@ impl App {
         match self.client.ping(&self.settings.appservice_id, &nonce).await {
             // a homeserver without this call shows by its transactions that it knows us
             Err(HsError::Refused { status: 404 | 405, .. }) | Ok(_) => Ok(()),
-            Err(error) => Err(format!(
-                "the homeserver does not take us for its appservice, or cannot reach us: {error}"
-            )),
+            Err(error) => Err(format!("{}: {error}", pinged_in_vain(&error))),
         }
     }
 
@@ -195,6 +193,31 @@ impl App {
     /// first call can come: later, a newcomer on its way in would look the same.
     fn leavers(&self) -> Vec<Arc<AgentLive>> {
         self.agents.all().into_iter().filter(|a| a.ended()).collect()
+    }
+}
+
+/// Synapse looks at the token before anything else, so a wrong one shows at the first call.
+fn out_of_reach(error: &HsError) -> String {
+    match error.has_code("M_UNKNOWN_TOKEN") {
+        true => format!(
+            "the homeserver does not know our as_token: give it our registration file and restart it. {error}"
+        ),
+        false => format!("homeserver.url: {error}"),
+    }
+}
+
+/// What to mend when the homeserver's call to us fails (spec, "Pinging": its errcodes say how far it came).
+fn pinged_in_vain(error: &HsError) -> &'static str {
+    match error {
+        HsError::Unknown(cause) if cause.contains("M_BAD_STATUS") => {
+            "the homeserver's call to us was refused: its registration file has another hs_token or url than ours"
+        }
+        HsError::Unknown(cause) if cause.contains("M_CONNECTION") => {
+            "the homeserver cannot reach us at the registration's url: server.appservice_url has to be right as seen from there"
+        }
+        _ => {
+            "the homeserver does not take us for its appservice: give it our registration file and restart it"
+        }
     }
 }
 
