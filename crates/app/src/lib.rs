@@ -6,6 +6,7 @@ mod app;
 mod caller;
 mod cases;
 pub mod crypto_rows;
+mod follow;
 mod hub;
 mod inbox;
 mod ingest;

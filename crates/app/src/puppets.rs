@@ -9,8 +9,17 @@ use crate::{app::App, live::RoomLive};
 impl App {
     /// Makes the puppet, or takes it as ours where it exists (the bridge may have died after making it).
     pub(crate) async fn make_puppet(&self, user: &UserId, display_name: &str) -> Result<(), Fault> {
-        self.client.register(user.localpart()).await.map_err(homeserver_fault)?;
-        self.client.set_display_name(user, display_name).await.map_err(homeserver_fault)
+        self.client.register(user.localpart()).await.map_err(|e| self.homeserver_fault(e))?;
+        self.client.set_display_name(user, display_name).await.map_err(|e| self.homeserver_fault(e))?;
+        Ok(())
+    }
+
+    /// What a caller is told where the homeserver did not do what was asked of it.
+    pub(crate) fn homeserver_fault(&self, error: HsError) -> Fault {
+        if matches!(error, HsError::NotSent(_)) {
+            self.outage.notify_one();
+        }
+        fault_of(error)
     }
 
     pub(crate) async fn join_as(&self, user: &UserId, room: &RoomLive) -> Result<OwnedRoomId, HsError> {
@@ -23,8 +32,7 @@ fn bad_room_id(error: ruma::IdParseError) -> HsError {
     HsError::NotSent(error.to_string())
 }
 
-/// What a caller is told where the homeserver did not do what was asked of it.
-pub(crate) fn homeserver_fault(error: HsError) -> Fault {
+fn fault_of(error: HsError) -> Fault {
     match error {
         HsError::Limited { retry_after_ms } => {
             let seconds = retry_after_ms.unwrap_or(5_000).div_ceil(1_000);

@@ -1,1 +1,35 @@
-fn main() {}
+//! The binary: command line, config, telemetry, life cycle. What the bridge does is in the crates below it.
+
+mod cli;
+mod commands;
+mod config;
+mod failure;
+mod listening;
+mod output;
+mod telemetry;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.lines().iter().for_each(|line| output::complain(line));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<(), Failure> {
+    match cli.command {
+        Command::Registration(args) => commands::registration::run(&args),
+        Command::Check(args) => commands::check::run(&args.config),
+        Command::Serve(args) => commands::serve::run(&args),
+        Command::Example { file } => commands::example::run(file),
+    }
+}

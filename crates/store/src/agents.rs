@@ -91,7 +91,9 @@ impl Tx<'_> {
     /// Out of all rooms. Its submissions need not be known any more; the row stays, so that its Matrix id is never
     /// used again.
     pub fn agent_is_gone(&self, agent: AgentKey) -> Result<(), StoreError> {
-        for forget in ["DELETE FROM submissions WHERE agent_key = ?1", "DELETE FROM seats WHERE agent_key = ?1"] {
+        for forget in
+            ["DELETE FROM submissions WHERE agent_key = ?1", "DELETE FROM seats WHERE agent_key = ?1"]
+        {
             self.0.prepare_cached(forget)?.execute([agent.0])?;
         }
         self.set_agent_state(agent, AgentState::Gone)

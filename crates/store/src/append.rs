@@ -1,9 +1,10 @@
-//! Into the room log: exactly once, in the room's order, newest 500 kept.
+//! Into the room log: exactly once, in the room's order.
+
+use std::collections::HashSet;
 
 use parlour_domain::{
     agent::Author,
-    ids::{AgentKey, MessageId, Pos, RoomKey, Seq},
-    limits::ROOM_HISTORY,
+    ids::{MessageId, Pos, RoomKey, Seq},
     message::{Body, Message, Replied},
     visibility::Visibility,
 };
@@ -35,10 +36,15 @@ pub struct NewEntry {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "a new message is what it nearly always is")]
 pub enum Appended {
     New(Message),
     /// Was there from the answer to the send; its echo gave it its time and its place.
-    Confirmed { seq: Seq, pos: Pos, sent_at_ms: i64 },
+    Confirmed {
+        seq: Seq,
+        pos: Pos,
+        sent_at_ms: i64,
+    },
     /// Had it before, or it was redacted.
     Known,
 }
@@ -47,71 +53,60 @@ impl Tx<'_> {
     /// Adds a message at the end of its room's order.
     pub fn append(&self, entry: NewEntry) -> Result<Appended, StoreError> {
         if let Some((seq, pos, echoed)) = self.known(&entry.event_id)? {
-            return if entry.echoed && !echoed { self.confirm(&entry, seq, pos) } else { Ok(Appended::Known) };
+            return if entry.echoed && !echoed {
+                self.confirm(&entry, seq, pos)
+            } else {
+                Ok(Appended::Known)
+            };
         }
         if self.is_past(&entry.event_id)? {
             return Ok(Appended::Known);
         }
-        let pos = Pos(self.head(entry.room)?.0 + Pos::STEP);
-        self.set_head(entry.room, pos)?;
+        let pos = self.next_place(entry.room, entry.echoed)?;
         self.insert(entry, pos).map(Appended::New)
     }
 
-    /// Adds messages that were missed, oldest first, between two places of the order: before `before`, after what
-    /// precedes it. What is known already is left out. Returns what was added.
+    /// Adds messages of one room that were missed, oldest first, between two places of the order: before `before`
+    /// (`None`: at the end), after what precedes it. What is known already is left out, and what stood before it goes
+    /// before it. Returns what was added.
     pub fn fill_in(&self, entries: Vec<NewEntry>, before: Option<Pos>) -> Result<Vec<Message>, StoreError> {
-        let Some(room) = entries.first().map(|e| e.room) else { return Ok(vec![]) };
-        let mut fresh = vec![];
+        let (mut added, mut run, mut seen) = (vec![], vec![], HashSet::new());
         for entry in entries {
-            if self.known(&entry.event_id)?.is_none() && !self.is_past(&entry.event_id)? {
-                fresh.push(entry);
+            match self.known(&entry.event_id)? {
+                Some((_, pos, _)) if before.is_none_or(|b| pos < b) => {
+                    self.fill_run(std::mem::take(&mut run), Some(pos), &mut added)?;
+                }
+                Some(_) => {}
+                None if self.is_past(&entry.event_id)? || !seen.insert(entry.event_id.clone()) => {}
+                None => run.push(entry),
             }
         }
-        let places = self.places(room, before, fresh.len())?;
-        fresh.into_iter().zip(places).map(|(entry, pos)| self.insert(entry, pos)).collect()
+        self.fill_run(run, before, &mut added)?;
+        Ok(added)
     }
 
-    /// Cuts a room's log back to its newest messages. Returns those that left.
-    pub fn evict(&self, room: RoomKey) -> Result<Vec<Seq>, StoreError> {
-        let mut query = self.0.prepare_cached(
-            "SELECT seq, pos, event_id, author FROM log WHERE room_key = ?1 ORDER BY pos DESC LIMIT -1 OFFSET ?2",
-        )?;
-        let rows = query.query_map((room.0, ROOM_HISTORY), |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?, row.get::<_, String>(3)?))
-        })?;
-        let old = rows.collect::<Result<Vec<_>, _>>()?;
-        for (seq, pos, event_id, author) in &old {
-            let agent: Option<AgentKey> = match serde_json::from_str(author) {
-                Ok(Author::Agent { key, .. }) => Some(key),
-                _ => None,
-            };
-            self.0
-                .prepare_cached(
-                    "INSERT INTO evicted (event_digest, room_key, seq, pos, agent_key) VALUES (?1, ?2, ?3, ?4, ?5)
-                     ON CONFLICT DO NOTHING",
-                )?
-                .execute((event_digest(event_id), room.0, seq, pos, agent.map(|a| a.0)))?;
-            self.0.prepare_cached("DELETE FROM log WHERE seq = ?1")?.execute([seq])?;
+    fn fill_run(
+        &self,
+        run: Vec<NewEntry>,
+        before: Option<Pos>,
+        added: &mut Vec<Message>,
+    ) -> Result<(), StoreError> {
+        let Some(room) = run.first().map(|e| e.room) else { return Ok(()) };
+        let (places, moved) = self.places(room, before, run.len())?;
+        if let Some(moved) = moved {
+            added.iter_mut().for_each(|m| moved.apply(&mut m.pos));
         }
-        Ok(old.into_iter().map(|(seq, ..)| Seq(seq)).collect())
-    }
-
-    /// Takes a redacted event out of the log, and keeps it out. Returns the message that went, if it was one.
-    pub fn redact(&self, event_id: &EventId) -> Result<Option<Seq>, StoreError> {
-        let digest = event_digest(event_id.as_str());
-        self.0.prepare_cached("INSERT INTO redacted VALUES (?1) ON CONFLICT DO NOTHING")?.execute([digest])?;
-        self.0.prepare_cached("DELETE FROM evicted WHERE event_digest = ?1")?.execute([digest])?;
-        let seq = self.known(event_id)?.map(|(seq, ..)| seq);
-        if let Some(seq) = seq {
-            self.hand_gap_on(seq)?;
-            self.0.prepare_cached("DELETE FROM log WHERE seq = ?1")?.execute([seq.0])?;
+        for (entry, pos) in run.into_iter().zip(places) {
+            added.push(self.insert(entry, pos)?);
         }
-        Ok(seq)
+        Ok(())
     }
 
     fn insert(&self, entry: NewEntry, pos: Pos) -> Result<Message, StoreError> {
-        let replied = entry.body.reply_to.as_ref().map(|to| self.replied(to)).transpose()?.flatten();
-        let add = "INSERT INTO log (room_key, pos, event_id, message_id, sender, author, event_type, content, body,
+        let replied =
+            entry.body.reply_to.as_ref().map(|to| self.replied(entry.room, to)).transpose()?.flatten();
+        let add =
+            "INSERT INTO log (room_key, pos, event_id, message_id, sender, author, event_type, content, body,
             replied, sent_at_ms, received_at_ms, visibility, echoed)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
         self.0.prepare_cached(add)?.execute(rusqlite::params![
@@ -135,16 +130,14 @@ impl Tx<'_> {
 
     /// The echo tells an own message's time; and its place, if others have come in between.
     fn confirm(&self, entry: &NewEntry, seq: Seq, pos: Pos) -> Result<Appended, StoreError> {
-        let head = self.head(entry.room)?;
-        let pos = if pos == head { pos } else { Pos(head.0 + Pos::STEP) };
-        self.set_head(entry.room, pos)?;
-        self.0
-            .prepare_cached("UPDATE log SET echoed = 1, pos = ?2, sent_at_ms = ?3, content = ?4 WHERE seq = ?1")?
-            .execute((seq.0, pos.0, entry.sent_at_ms, &entry.content))?;
+        let pos = self.settle_place(entry.room, pos)?;
+        let set = "UPDATE log SET echoed = 1, pos = ?2, sent_at_ms = ?3, content = ?4, visibility = ?5 WHERE seq = ?1";
+        let row = (seq.0, pos.0, entry.sent_at_ms, &entry.content, entry.visibility.as_str());
+        self.0.prepare_cached(set)?.execute(row)?;
         Ok(Appended::Confirmed { seq, pos, sent_at_ms: entry.sent_at_ms })
     }
 
-    fn known(&self, event_id: &EventId) -> Result<Option<(Seq, Pos, bool)>, StoreError> {
+    pub(crate) fn known(&self, event_id: &EventId) -> Result<Option<(Seq, Pos, bool)>, StoreError> {
         let mut query = self.0.prepare_cached("SELECT seq, pos, echoed FROM log WHERE event_id = ?1")?;
         let found = query.query_row([event_id.as_str()], |row| {
             Ok((Seq(row.get(0)?), Pos(row.get(1)?), row.get::<_, bool>(2)?))
@@ -161,37 +154,17 @@ impl Tx<'_> {
         Ok(query.query_row([event_digest(event_id.as_str())], |row| row.get(0))?)
     }
 
-    fn replied(&self, to: &EventId) -> Result<Option<Replied>, StoreError> {
-        let mut query = self.0.prepare_cached("SELECT message_id, sender FROM log WHERE event_id = ?1")?;
+    /// A reply across rooms is none: it must not tell this room's agents of what was said in another.
+    fn replied(&self, room: RoomKey, to: &EventId) -> Result<Option<Replied>, StoreError> {
+        let find = "SELECT message_id, sender FROM log WHERE event_id = ?1 AND room_key = ?2";
+        let mut query = self.0.prepare_cached(find)?;
         let replied = |row: &rusqlite::Row<'_>| {
             Ok(Replied {
                 message_id: message_id(row, "message_id")?,
                 sender: id(&text(row, "sender")?, "log.sender")?,
             })
         };
-        query.query_and_then([to.as_str()], replied)?.next().transpose()
-    }
-
-    /// `count` places before `before` (before everything, or after everything, where there is nothing to stand
-    /// before), evenly spread so that more still fits between them.
-    fn places(&self, room: RoomKey, before: Option<Pos>, count: usize) -> Result<Vec<Pos>, StoreError> {
-        let count = i64::try_from(count).unwrap_or(i64::MAX);
-        let Some(before) = before else {
-            let head = self.head(room)?.0;
-            self.set_head(room, Pos(head + count * Pos::STEP))?;
-            return Ok((1..=count).map(|n| Pos(head + n * Pos::STEP)).collect());
-        };
-        let mut query = self.0.prepare_cached("SELECT max(pos) FROM log WHERE room_key = ?1 AND pos < ?2")?;
-        let after: Option<i64> = query.query_row((room.0, before.0), |row| row.get(0))?;
-        let after = after.unwrap_or(before.0 - (count + 1) * Pos::STEP);
-        let step = (before.0 - after) / (count + 1);
-        Ok((1..=count).map(|n| Pos(after + n * step.max(1))).collect())
-    }
-
-    fn set_head(&self, room: RoomKey, pos: Pos) -> Result<(), StoreError> {
-        let set = "UPDATE rooms SET head_pos = max(head_pos, ?2) WHERE room_key = ?1";
-        self.0.prepare_cached(set)?.execute((room.0, pos.0))?;
-        Ok(())
+        query.query_and_then((to.as_str(), room.0), replied)?.next().transpose()
     }
 }
 

@@ -1,14 +1,21 @@
+//! Opening the database, and who may use it.
+
 use std::{
     fs::{File, OpenOptions},
+    os::unix::fs::OpenOptionsExt,
     path::Path,
     sync::Arc,
 };
 
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags};
 use rusqlite_migration::{M, Migrations};
-use tokio::sync::{Mutex, Semaphore};
 
-use crate::{StoreError, writer::Writer};
+use crate::{
+    StoreError,
+    readers::Readers,
+    wal::{JOURNAL_SIZE_LIMIT, Wal},
+    writer::Writer,
+};
 
 /// Append-only: a migration that has been released is never changed, only followed by another.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -19,10 +26,10 @@ pub(crate) fn migrations() -> Migrations<'static> {
 }
 
 /// Readers beside the one writer. SQLite readers do not block it; more than the cores there are bring nothing.
-const READERS: usize = 4;
+pub(crate) const READERS: usize = 4;
 
-/// After a checkpoint the write-ahead log is cut back to this size.
-const JOURNAL_SIZE_LIMIT: u32 = 16 << 20;
+/// Only a process that is not ours (an operator's `sqlite3`) can keep the database busy, in milliseconds.
+pub(crate) const BUSY_MS: u64 = 5_000;
 
 /// The database. Cheap to clone.
 #[derive(Clone)]
@@ -31,11 +38,6 @@ pub struct Store {
     readers: Arc<Readers>,
     // held for as long as the store is: a second bridge on the same folder must not start
     _lock: Arc<File>,
-}
-
-struct Readers {
-    free: Semaphore,
-    connections: Mutex<Vec<Connection>>,
 }
 
 /// Inside the writer's transaction.
@@ -50,31 +52,45 @@ impl Store {
     /// # Errors
     /// Another parlour has it open; the folder cannot be used; the file is no database or a newer parlour's.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        let fail = |cause| StoreError::Folder { path: folder.display().to_string(), cause };
-        create_private(folder).map_err(fail)?;
+        create_private(folder).map_err(|cause| cannot_use(folder, cause))?;
         let lock = lock(folder)?;
         let path = folder.join("parlour.db");
-        let mut connection = connect(&path)?;
-        make_private(&path).map_err(fail)?;
-        migrations().to_latest(&mut connection)?;
-        let readers = (0..READERS).map(|_| connect(&path)).collect::<Result<Vec<_>, _>>()?;
+        let (writer, checkpoints, readers) = connect_all(&path)?;
+        let writer = Wal::start(checkpoints).and_then(|wal| Writer::start(writer, wal));
         Ok(Self {
-            writer: Arc::new(Writer::start(connection)),
-            readers: Arc::new(Readers { free: Semaphore::new(READERS), connections: Mutex::new(readers) }),
+            writer: Arc::new(writer.map_err(|cause| cannot_use(folder, cause))?),
+            readers: Arc::new(Readers::new(readers)),
             _lock: Arc::new(lock),
         })
     }
 
     /// Runs `work` on the writer's thread and answers once what it did is on disk. An error undoes it, and it alone.
+    /// Where the caller goes away meanwhile, it is done all the same.
     ///
     /// # Errors
-    /// Those of `work`, and [`StoreError::Closed`].
+    /// Those of `work`; [`StoreError::NotStored`] where the disk refused, with nothing of it kept;
+    /// [`StoreError::Panicked`]; [`StoreError::Closed`].
     pub async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     {
-        self.writer.run(work).await
+        self.writer.run(work, |done| done).await
+    }
+
+    /// The same, and once it is on disk `then`, also on the writer's thread: in the order of the commits, which tasks
+    /// that wait for their answers are not resumed in. It must not block. Where it panics, the write stands.
+    ///
+    /// # Errors
+    /// As for [`Store::write`].
+    pub async fn write_then<T, U, F, G>(&self, work: F, then: G) -> Result<U, StoreError>
+    where
+        T: Send + 'static,
+        U: Send + 'static,
+        F: FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+        G: FnOnce(T) -> U + Send + 'static,
+    {
+        self.writer.run(work, then).await
     }
 
     /// Runs `work` on a snapshot, on a thread for blocking work.
@@ -86,68 +102,75 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&Reader<'_>) -> Result<T, StoreError> + Send + 'static,
     {
-        let _permit = self.readers.free.acquire().await.map_err(|_| StoreError::Closed)?;
-        let mut connection = self.readers.connections.lock().await.pop().ok_or(StoreError::Closed)?;
-        let (connection, result) = tokio::task::spawn_blocking(move || {
-            let result = snapshot(&mut connection, work);
-            (connection, result)
-        })
-        .await
-        .map_err(|_| StoreError::Panicked)?;
-        self.readers.connections.lock().await.push(connection);
-        result
+        self.readers.read(work).await
     }
 
-    /// Waits for what is queued, then stops taking more.
+    /// Waits for what is queued, then stops taking more: reads and writes alike are [`StoreError::Closed`]. Blocks the
+    /// thread for as long as the queue takes.
     pub fn close(&self) {
         self.writer.close();
+        self.readers.close();
     }
 }
 
-fn snapshot<T>(
-    connection: &mut Connection,
-    work: impl FnOnce(&Reader<'_>) -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
-    let tx = Transaction::new(connection, TransactionBehavior::Deferred)?;
-    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&Reader(&tx))));
-    tx.rollback()?;
-    result.unwrap_or(Err(StoreError::Panicked))
+/// Brings the database up to date; the writer's connection, that for checkpoints, and the readers'.
+fn connect_all(path: &Path) -> Result<(Connection, Connection, Vec<Connection>), StoreError> {
+    let unusable = |cause| StoreError::Unusable { path: path.display().to_string(), cause };
+    make_private(path).map_err(|cause| cannot_use(path, cause))?;
+    let mut connection = connect(path).map_err(unusable)?;
+    migrations().to_latest(&mut connection)?;
+    let readers = (0..READERS).map(|_| connect_reader(path)).collect::<Result<_, _>>();
+    Ok((connection, connect(path).map_err(unusable)?, readers.map_err(unusable)?))
 }
 
-fn connect(path: &Path) -> Result<Connection, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(std::time::Duration::from_millis(BUSY_MS))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // NORMAL would lose the last commits at a power cut: what an agent was told is sent has to stay told
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    connection.pragma_update(None, "journal_size_limit", JOURNAL_SIZE_LIMIT)?;
-    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    connection.pragma_update(
+        None,
+        "journal_size_limit",
+        i64::try_from(JOURNAL_SIZE_LIMIT).unwrap_or(i64::MAX),
+    )?;
     connection.set_prepared_statement_cache_capacity(128);
+    Ok(connection)
+}
+
+fn connect_reader(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = connect(path)?;
+    connection.pragma_update(None, "query_only", true)?;
     Ok(connection)
 }
 
 fn lock(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join("parlour.lock");
-    let fail = |cause| StoreError::Folder { path: path.display().to_string(), cause };
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(fail)?;
+    let open = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
+    let file = open.map_err(|cause| cannot_use(&path, cause))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(std::fs::TryLockError::WouldBlock) => Err(StoreError::Locked(path.display().to_string())),
-        Err(std::fs::TryLockError::Error(cause)) => {
-            Err(StoreError::Folder { path: path.display().to_string(), cause })
-        }
+        Err(std::fs::TryLockError::Error(cause)) => Err(cannot_use(&path, cause)),
     }
 }
 
-#[cfg(unix)]
+fn cannot_use(path: &Path, cause: std::io::Error) -> StoreError {
+    StoreError::Folder { path: path.display().to_string(), cause }
+}
+
+/// A folder that is there already keeps its mode: it may hold other things, and ours have modes of their own.
 fn create_private(folder: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-#[cfg(unix)]
+/// Before SQLite opens it: the write-ahead log takes the mode that the database has when it is made.
 fn make_private(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+    let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    file.set_permissions(std::fs::Permissions::from_mode(0o600))
 }

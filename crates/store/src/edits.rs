@@ -33,8 +33,10 @@ impl Tx<'_> {
         self.settle_text(seq).map(|body| body.map(|b| (seq, b)))
     }
 
-    /// A redacted edit: the text before it counts again.
+    /// A redacted edit: the text before it counts again, and the edit stays out if it comes once more.
     pub fn redact_edit(&self, event_id: &EventId) -> Result<Option<(Seq, Body)>, StoreError> {
+        let keep_out = "INSERT INTO redacted VALUES (?1) ON CONFLICT DO NOTHING";
+        self.0.prepare_cached(keep_out)?.execute([event_digest(event_id.as_str())])?;
         let gone = "DELETE FROM edits WHERE event_id = ?1 RETURNING seq";
         let mut gone = self.0.prepare_cached(gone)?;
         let seq: Option<i64> = gone.query_row([event_id.as_str()], |row| row.get(0)).optional()?;
@@ -69,6 +71,9 @@ impl Tx<'_> {
             (None, None) => return Ok(None),
         };
         let body = Body { text: text.text, attachment_name: text.attachment_name, ..now.clone() };
+        if body == now {
+            return Ok(None);
+        }
         let set = "UPDATE log SET body = ?2, original = ifnull(original, ?3) WHERE seq = ?1";
         self.0.prepare_cached(set)?.execute((seq.0, json(&body)?, json(&now)?))?;
         Ok(Some(body))

@@ -12,6 +12,10 @@ pub enum StoreError {
     Locked(String),
     #[error("cannot use {path}: {cause}; check that the folder is there and writable")]
     Folder { path: String, cause: std::io::Error },
+    #[error("cannot open {path}: {cause}; put a backup in its place, or move it away to start anew")]
+    Unusable { path: String, cause: rusqlite::Error },
+    #[error("nothing was stored: {0}; try again once the disk has room and works")]
+    NotStored(String),
     #[error("the store is shut down")]
     Closed,
     #[error("a write panicked and was undone")]

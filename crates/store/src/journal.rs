@@ -28,7 +28,8 @@ impl Tx<'_> {
     pub fn journal(&self, txn_id: &str, body: &[u8], now_ms: i64) -> Result<Journaled, StoreError> {
         let forget = "DELETE FROM transactions WHERE received_at_ms < ?1";
         self.0.prepare_cached(forget)?.execute([now_ms - REMEMBERED_MS])?;
-        let remember = "INSERT INTO transactions (digest, received_at_ms) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+        let remember =
+            "INSERT INTO transactions (digest, received_at_ms) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
         if self.0.prepare_cached(remember)?.execute((digest(txn_id, body), now_ms))? == 0 {
             return Ok(Journaled::Again);
         }

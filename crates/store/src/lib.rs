@@ -14,11 +14,15 @@ mod error;
 mod journal;
 mod log;
 mod meta;
+mod places;
 mod quotas;
+mod readers;
+mod removal;
 mod rooms;
 mod seats;
 mod submissions;
 mod value;
+mod wal;
 mod writer;
 
 #[cfg(test)]

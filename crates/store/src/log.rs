@@ -6,7 +6,7 @@ use parlour_domain::{
     visibility::Visibility,
 };
 use ruma::{EventId, OwnedEventId};
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::{
     Reader, StoreError, Tx,
@@ -29,7 +29,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// A gap hangs on the message after it; where that one goes, on the next.
+    /// A gap hangs on the message after it; where that one goes, on the next, if that has none of its own.
     pub(crate) fn hand_gap_on(&self, seq: Seq) -> Result<(), StoreError> {
         let next = "UPDATE OR IGNORE gaps SET before_seq = (
                 SELECT later.seq FROM log AS later JOIN log AS gone ON gone.seq = ?1
@@ -58,8 +58,13 @@ impl Reader<'_> {
 
     /// The highest arrival that has left a room's log, so that nobody counts what they missed where nothing was.
     pub fn evicted_through(&self, room: RoomKey) -> Result<Seq, StoreError> {
-        let mut query = self.0.prepare_cached("SELECT ifnull(max(seq), 0) FROM evicted WHERE room_key = ?1")?;
-        Ok(Seq(query.query_row([room.0], |row| row.get(0))?))
+        evicted_through(self.0, room)
+    }
+
+    /// The highest arrival number that was ever given.
+    pub fn newest_arrival(&self) -> Result<Seq, StoreError> {
+        let mut query = self.0.prepare_cached("SELECT max(seq) FROM sqlite_sequence WHERE name = 'log'")?;
+        Ok(Seq(query.query_row([], |row| row.get::<_, Option<i64>>(0))?.unwrap_or(0)))
     }
 
     /// Whether the event is in the log, was, or was redacted.
@@ -86,7 +91,8 @@ impl Reader<'_> {
 
     /// Where a message with this id went, in whichever room.
     pub fn rooms_of_message(&self, message: MessageId) -> Result<Vec<RoomKey>, StoreError> {
-        let mut query = self.0.prepare_cached("SELECT room_key FROM log WHERE message_id = ?1 ORDER BY seq")?;
+        let mut query =
+            self.0.prepare_cached("SELECT room_key FROM log WHERE message_id = ?1 ORDER BY seq")?;
         let rooms = query.query_map([message.0.as_bytes()], |row| Ok(RoomKey(row.get(0)?)))?;
         Ok(rooms.collect::<Result<_, _>>()?)
     }
@@ -95,6 +101,12 @@ impl Reader<'_> {
         let mut query = self.0.prepare_cached("SELECT room_key FROM log WHERE event_id = ?1")?;
         Ok(query.query_row([event_id.as_str()], |row| Ok(RoomKey(row.get(0)?))).optional()?)
     }
+}
+
+pub(crate) fn evicted_through(connection: &Connection, room: RoomKey) -> Result<Seq, StoreError> {
+    let mut query =
+        connection.prepare_cached("SELECT ifnull(max(seq), 0) FROM evicted WHERE room_key = ?1")?;
+    Ok(Seq(query.query_row([room.0], |row| row.get(0))?))
 }
 
 fn message(row: &Row<'_>) -> Result<Message, StoreError> {

@@ -5,7 +5,9 @@ use crate::{Reader, StoreError, Tx};
 impl Tx<'_> {
     pub fn set_meta(&self, name: &str, value: &[u8]) -> Result<(), StoreError> {
         self.0
-            .prepare_cached("INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2")?
+            .prepare_cached(
+                "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2",
+            )?
             .execute((name, value))?;
         Ok(())
     }

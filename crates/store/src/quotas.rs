@@ -17,9 +17,14 @@ pub struct Overdrawn(pub RetryAfter);
 
 impl Tx<'_> {
     /// Charges all or none.
-    pub fn charge(&self, charges: &[Charge], now_ms: i64) -> Result<Result<Vec<Window>, Overdrawn>, StoreError> {
+    pub fn charge(
+        &self,
+        charges: &[Charge],
+        now_ms: i64,
+    ) -> Result<Result<Vec<Window>, Overdrawn>, StoreError> {
         let windows = charges.iter().map(|c| self.window(&c.subject)).collect::<Result<Vec<_>, _>>()?;
-        let uses: Vec<(Option<Window>, Rule)> = windows.into_iter().zip(charges.iter().map(|c| c.rule)).collect();
+        let uses: Vec<(Option<Window>, Rule)> =
+            windows.into_iter().zip(charges.iter().map(|c| c.rule)).collect();
         let taken = match take_all(&uses, now_ms) {
             Ok(taken) => taken,
             Err(retry_after) => return Ok(Err(Overdrawn(retry_after))),
@@ -46,7 +51,7 @@ impl Tx<'_> {
 
     /// Forgets windows that are over.
     pub fn forget_quotas(&self, now_ms: i64) -> Result<usize, StoreError> {
-        let forget = "DELETE FROM quotas WHERE started_at_ms + length_ms < ?1";
+        let forget = "DELETE FROM quotas WHERE started_at_ms + length_ms <= ?1";
         Ok(self.0.prepare_cached(forget)?.execute([now_ms])?)
     }
 

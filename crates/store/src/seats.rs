@@ -1,7 +1,7 @@
 //! Agents' places in rooms: stretches of membership and the inbox cursor.
 
 use parlour_domain::{
-    ids::{AgentKey, Pos, RoomKey, Seq},
+    ids::{AgentKey, RoomKey, Seq},
     inbox::Ack,
     seat::{Context, Seat},
     visibility::{Membership, Period},
@@ -31,13 +31,17 @@ const ACKNOWLEDGE: &str = "UPDATE seats SET acked_seq = max(acked_seq, ?2),
     context_after = max(context_after, min(context_until, ?2)) WHERE agent_key = ?1";
 
 impl Tx<'_> {
-    /// The homeserver answered a join: in the room from its newest message on, until the join's own event says where
-    /// in the order it really was. Already in: nothing changes.
+    /// The homeserver answered a join: in the room from its newest settled message on, until the join's own event says
+    /// where in the order it really was. Already in: nothing changes.
     pub fn seat_taken(&self, agent: AgentKey, room: RoomKey) -> Result<SeatRow, StoreError> {
-        let after = self.head(room)?;
-        let mut row = self.seat_or_new(agent, room, after)?;
+        let joined = Period { membership: Membership::Joined, after: self.settled(room)?, until: None };
+        let mut row = match self.seat(agent, room)? {
+            Some(row) => row,
+            None => self.new_seat(agent, room, joined)?,
+        };
         if !row.seat.present() {
-            row.seat.periods.push(Period { membership: Membership::Joined, after, until: None });
+            self.forget_periods(&mut row.seat)?;
+            row.seat.periods.push(joined);
             row.provisional = true;
             row.seat.opened = false;
         }
@@ -46,11 +50,12 @@ impl Tx<'_> {
         Ok(row)
     }
 
-    /// The event of a join has come: what arrived before it was said before the agent was in.
+    /// The event of a join has come: what arrived before it was said before the agent was in. Messages known only from
+    /// the answer to their send come after it: their echoes are still to come.
     pub fn seat_confirmed(&self, agent: AgentKey, room: RoomKey) -> Result<SeatRow, StoreError> {
         let mut row = self.seat_taken(agent, room)?;
         if row.provisional {
-            let after = self.head(room)?;
+            let after = self.settled(room)?;
             if let Some(period) = row.seat.periods.iter_mut().rev().find(|p| p.until.is_none()) {
                 period.after = after;
             }
@@ -61,13 +66,18 @@ impl Tx<'_> {
     }
 
     /// Out of the room, by itself or by others. `None` where it was not in.
-    pub fn seat_left(&self, agent: AgentKey, room: RoomKey, away: bool) -> Result<Option<SeatRow>, StoreError> {
+    pub fn seat_left(
+        &self,
+        agent: AgentKey,
+        room: RoomKey,
+        away: bool,
+    ) -> Result<Option<SeatRow>, StoreError> {
         let Some(mut row) = self.seat(agent, room)?.filter(|row| row.seat.present()) else {
             return Ok(None);
         };
-        let head = self.head(room)?;
+        let last = self.settled(room)?;
         for period in row.seat.periods.iter_mut().filter(|p| p.until.is_none()) {
-            period.until = Some(head);
+            period.until = Some(last);
         }
         row.provisional = false;
         row.away = away;
@@ -104,18 +114,9 @@ impl Tx<'_> {
                 .0
                 .prepare_cached(&format!("{ACKNOWLEDGE} AND room_key = ?3"))?
                 .execute((agent.0, up_to, room.0))?,
-            None => self
-                .0
-                .prepare_cached(ACKNOWLEDGE)?
-                .execute((agent.0, up_to))?,
+            None => self.0.prepare_cached(ACKNOWLEDGE)?.execute((agent.0, up_to))?,
         };
         Ok(())
-    }
-
-    /// Place of the newest message, living or not.
-    pub(crate) fn head(&self, room: RoomKey) -> Result<Pos, StoreError> {
-        let mut query = self.0.prepare_cached("SELECT head_pos FROM rooms WHERE room_key = ?1")?;
-        Ok(Pos(query.query_row([room.0], |row| row.get(0))?))
     }
 
     fn seat(&self, agent: AgentKey, room: RoomKey) -> Result<Option<SeatRow>, StoreError> {
@@ -124,18 +125,39 @@ impl Tx<'_> {
         query.query_row((agent.0, room.0), |row| Ok(seat_row(row))).optional()?.transpose()
     }
 
-    fn seat_or_new(&self, agent: AgentKey, room: RoomKey, after: Pos) -> Result<SeatRow, StoreError> {
-        let joined = Period { membership: Membership::Joined, after, until: None };
-        Ok(self.seat(agent, room)?.unwrap_or_else(|| SeatRow {
-            agent,
-            seat: Seat::new(room, joined),
-            provisional: true,
-            away: false,
-        }))
+    /// Nothing that has left the log before can be new to a newcomer: its cursor starts there, or counting what it
+    /// missed would walk through all that ever left. What may still turn out to come after the join stays ahead of it.
+    fn new_seat(&self, agent: AgentKey, room: RoomKey, joined: Period) -> Result<SeatRow, StoreError> {
+        let mut seat = Seat::new(room, joined);
+        let mut first =
+            self.0.prepare_cached("SELECT min(seq) FROM log WHERE room_key = ?1 AND echoed = 0")?;
+        let unsettled: Option<i64> = first.query_row([room.0], |row| row.get(0))?;
+        let evicted = crate::log::evicted_through(self.0, room)?;
+        seat.acked = unsettled.map_or(evicted, |first| evicted.min(Seq(first - 1)));
+        Ok(SeatRow { agent, seat, provisional: true, away: false })
+    }
+
+    /// Stays of which nothing is left, neither a message nor a count of those missed: an agent that comes and goes for
+    /// years would carry thousands.
+    fn forget_periods(&self, seat: &mut Seat) -> Result<(), StoreError> {
+        let mut query = self.0.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM log WHERE room_key = ?1 AND pos > ?2 AND pos <= ?3)
+                 OR EXISTS (SELECT 1 FROM evicted WHERE room_key = ?1 AND seq > ?4 AND pos > ?2 AND pos <= ?3)",
+        )?;
+        let mut kept = vec![];
+        for period in std::mem::take(&mut seat.periods) {
+            let until = period.until.map_or(i64::MAX, |p| p.0);
+            if query.query_row((seat.room.0, period.after.0, until, seat.acked.0), |row| row.get(0))? {
+                kept.push(period);
+            }
+        }
+        seat.periods = kept;
+        Ok(())
     }
 
     fn put_seat(&self, row: &SeatRow) -> Result<(), StoreError> {
-        let put = "INSERT INTO seats (agent_key, room_key, periods, provisional, opened, away) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        let put = "INSERT INTO seats (agent_key, room_key, periods, provisional, opened, away, acked_seq)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
             ON CONFLICT DO UPDATE SET periods = ?3, provisional = ?4, opened = ?5, away = ?6";
         self.0.prepare_cached(put)?.execute((
             row.agent.0,
@@ -144,6 +166,7 @@ impl Tx<'_> {
             row.provisional,
             row.seat.opened,
             row.away,
+            row.seat.acked.0,
         ))?;
         Ok(())
     }
@@ -180,7 +203,10 @@ fn seat_row(row: &Row<'_>) -> Result<SeatRow, StoreError> {
             room: RoomKey(row.get("room_key")?),
             periods: from_json(&text(row, "periods")?, "seats.periods")?,
             acked: Seq(row.get("acked_seq")?),
-            context: context.0.zip(context.1).map(|(after, until)| Context { after: Seq(after), until: Seq(until) }),
+            context: context
+                .0
+                .zip(context.1)
+                .map(|(after, until)| Context { after: Seq(after), until: Seq(until) }),
             opened: row.get("opened")?,
         },
         provisional: row.get("provisional")?,

@@ -76,7 +76,12 @@ impl Tx<'_> {
     }
 
     /// The homeserver has it. Returns whether that is news.
-    pub fn sent(&self, agent: AgentKey, submission: MessageId, event_id: &EventId) -> Result<bool, StoreError> {
+    pub fn sent(
+        &self,
+        agent: AgentKey,
+        submission: MessageId,
+        event_id: &EventId,
+    ) -> Result<bool, StoreError> {
         let settle = "UPDATE submissions SET event_id = ?3, content = NULL, body = NULL
             WHERE agent_key = ?1 AND submission_id = ?2 AND event_id IS NULL";
         let row = (agent.0, submission.0.as_bytes(), event_id.as_str());
@@ -85,7 +90,8 @@ impl Tx<'_> {
 
     /// Certainly not sent: as if it had never been asked for.
     pub fn unclaim(&self, agent: AgentKey, submission: MessageId) -> Result<(), StoreError> {
-        let forget = "DELETE FROM submissions WHERE agent_key = ?1 AND submission_id = ?2 AND event_id IS NULL";
+        let forget =
+            "DELETE FROM submissions WHERE agent_key = ?1 AND submission_id = ?2 AND event_id IS NULL";
         self.0.prepare_cached(forget)?.execute((agent.0, submission.0.as_bytes()))?;
         Ok(())
     }
@@ -98,7 +104,8 @@ impl Reader<'_> {
 
     /// Claimed, and neither sent nor refused.
     pub fn pending_submissions(&self) -> Result<Vec<Submission>, StoreError> {
-        let query = format!("SELECT {COLUMNS} FROM submissions WHERE event_id IS NULL ORDER BY claimed_at_ms");
+        let query =
+            format!("SELECT {COLUMNS} FROM submissions WHERE event_id IS NULL ORDER BY claimed_at_ms");
         self.0.prepare_cached(&query)?.query_and_then([], row)?.collect()
     }
 }

@@ -35,6 +35,13 @@ impl Members {
         self.get(user).is_some_and(|m| m.membership == "join")
     }
 
+    /// Those in the room of whom something is true.
+    #[must_use]
+    pub(crate) fn joined(&self, is: impl Fn(&UserId) -> bool) -> Vec<OwnedUserId> {
+        let there = self.by_user.values().filter(|m| m.membership == "join" && is(&m.user_id));
+        there.map(|m| m.user_id.clone()).collect()
+    }
+
     /// How many are in the room, `but` not counted.
     #[must_use]
     pub(crate) fn joined_without(&self, but: &UserId) -> usize {

@@ -4,10 +4,7 @@ use parlour_domain::limits::SUBMISSION_EFFORT_MS;
 use parlour_matrix::HsError;
 use parlour_store::Submission;
 
-use super::{
-    flights::{Boarding, Flight},
-    publish::refusal,
-};
+use super::flights::{Boarding, Flight};
 use crate::{
     app::App,
     live::{AgentLive, RoomLive},
@@ -107,7 +104,7 @@ impl App {
         if let Err(error) = self.store.write(move |tx| tx.unclaim(agent, id)).await {
             tracing::warn!(%error, submission = %id, "cannot take back the claim of a message that was refused");
         }
-        self.flights.land(key, Err(refusal(error)));
+        self.flights.land(key, Err(self.refusal(error)));
     }
 }
 

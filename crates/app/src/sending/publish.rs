@@ -14,7 +14,6 @@ use super::flights::{Boarding, Flight, FlightKey};
 use crate::{
     app::App,
     live::{AgentLive, RoomLive},
-    puppets::homeserver_fault,
     quotas::overdrawn,
     view::Sent,
 };
@@ -184,19 +183,17 @@ impl App {
         if let Err(error) = undone.await {
             tracing::warn!(%error, submission = %id, "cannot take back the claim of a message that was not sent");
         }
-        if matches!(error, HsError::NotSent(_)) {
-            self.outage.notify_one();
-        }
-        self.flights.land(order.key(), Err(refusal(error)));
+        self.flights.land(order.key(), Err(self.refusal(error)));
     }
-}
 
-pub(super) fn refusal(error: HsError) -> Fault {
-    if error.is_too_large() {
-        let message = "The Matrix server says this message is too large. Shorten the text or mention fewer.";
-        return Fault::new(Code::InvalidMessage, message).field("text");
+    pub(super) fn refusal(&self, error: HsError) -> Fault {
+        if error.is_too_large() {
+            let message =
+                "The Matrix server says this message is too large. Shorten the text or mention fewer.";
+            return Fault::new(Code::InvalidMessage, message).field("text");
+        }
+        self.homeserver_fault(error)
     }
-    homeserver_fault(error)
 }
 
 fn same(before: [u8; 32], now: [u8; 32]) -> Result<(), Fault> {

@@ -24,6 +24,13 @@ pub(crate) struct LookBack {
     reached_the_start: bool,
 }
 
+impl LookBack {
+    /// A page, newest first, with unknown messages between known ones.
+    pub(crate) fn between_known(events: Vec<Box<RawValue>>) -> Self {
+        Self { events, known: None, reached_the_start: false }
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BackfillError {
     #[error(transparent)]
@@ -82,14 +89,14 @@ impl App {
         let (entries, rest) = split(planner.finish());
         let gap = lost && back.known.is_none() && !back.reached_the_start;
         let (room_key, after) = (room.key, self.newest_before(room, before).await?);
-        let changes =
-            self.store.write(move |tx| write_filled(tx, room_key, entries, before, gap.then_some(after)));
-        self.follow(room, &changes.await?);
+        let room = room.clone();
+        let write = move |tx: &Tx<'_>| write_filled(tx, room_key, entries, before, gap.then_some(after));
+        self.write_and_follow(write, move |app, changes| app.follow(&room, &changes)).await?;
         self.carry_out(&rest, None).await?;
         Ok(())
     }
 
-    async fn had(&self, event_id: &OwnedEventId) -> Result<bool, StoreError> {
+    pub(super) async fn had(&self, event_id: &OwnedEventId) -> Result<bool, StoreError> {
         let event_id = event_id.clone();
         self.store.read(move |r| r.had(&event_id)).await
     }

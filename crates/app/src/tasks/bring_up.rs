@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::{
     app::App,
     ingest::Planner,
-    live::{Members, RoomLive},
+    live::{AgentLive, Members, RoomLive},
     settings::LobbySettings,
     view::Readiness,
 };
@@ -27,10 +27,10 @@ type NotReady = String;
 
 impl App {
     pub(crate) fn start_bring_up(self: &Arc<Self>) {
-        let app = self.clone();
+        let (app, leavers) = (self.clone(), self.leavers());
         self.tasks.spawn(async move {
             app.until_ready().await;
-            app.take_up_leavers();
+            leavers.into_iter().for_each(|agent| drop(app.start_leaving(agent)));
             app.watch_for_outages().await;
         });
     }
@@ -60,9 +60,12 @@ impl App {
 
     async fn bring_up(self: &Arc<Self>) -> Result<(), NotReady> {
         let bot = &self.settings.bot;
-        self.client.versions().await.map_err(|e| format!("homeserver.url: {e}"))?;
+        self.client.versions().await.map_err(|e| out_of_reach(&e))?;
         self.ping().await?;
         self.client.register(bot.localpart()).await.map_err(|e| format!("cannot register the bot: {e}"))?;
+        self.client.whoami(bot).await.map_err(|e| {
+            format!("the homeserver does not know {bot}; does homeserver.server_name say what it calls itself? {e}")
+        })?;
         self.client
             .set_display_name(bot, "Parlour")
             .await
@@ -79,9 +82,7 @@ impl App {
         match self.client.ping(&self.settings.appservice_id, &nonce).await {
             // a homeserver without this call shows by its transactions that it knows us
             Err(HsError::Refused { status: 404 | 405, .. }) | Ok(_) => Ok(()),
-            Err(error) => Err(format!(
-                "the homeserver does not take us for its appservice, or cannot reach us: {error}"
-            )),
+            Err(error) => Err(format!("{}: {error}", pinged_in_vain(&error))),
         }
     }
 
@@ -188,10 +189,34 @@ impl App {
         self.rooms.by_id(room_id).ok_or_else(|| "the room is not known".to_owned())
     }
 
-    /// Agents whose leaving a restart interrupted, and those that nobody was told the token of.
-    fn take_up_leavers(self: &Arc<Self>) {
-        for agent in self.agents.all().into_iter().filter(|a| a.ended()) {
-            self.start_leaving(agent);
+    /// Agents whose leaving a restart interrupted, and those that nobody was told the token of. Listed before the
+    /// first call can come: later, a newcomer on its way in would look the same.
+    fn leavers(&self) -> Vec<Arc<AgentLive>> {
+        self.agents.all().into_iter().filter(|a| a.ended()).collect()
+    }
+}
+
+/// Synapse looks at the token before anything else, so a wrong one shows at the first call.
+fn out_of_reach(error: &HsError) -> String {
+    match error.has_code("M_UNKNOWN_TOKEN") {
+        true => format!(
+            "the homeserver does not know our as_token: give it our registration file and restart it. {error}"
+        ),
+        false => format!("homeserver.url: {error}"),
+    }
+}
+
+/// What to mend when the homeserver's call to us fails (spec, "Pinging": its errcodes say how far it came).
+fn pinged_in_vain(error: &HsError) -> &'static str {
+    match error {
+        HsError::Unknown(cause) if cause.contains("M_BAD_STATUS") => {
+            "the homeserver's call to us was refused: its registration file has another hs_token or url than ours"
+        }
+        HsError::Unknown(cause) if cause.contains("M_CONNECTION") => {
+            "the homeserver cannot reach us at the registration's url: server.appservice_url has to be right as seen from there"
+        }
+        _ => {
+            "the homeserver does not take us for its appservice: give it our registration file and restart it"
         }
     }
 }

@@ -23,6 +23,7 @@ impl App {
 
     async fn keep_house(self: &Arc<Self>) {
         self.sweep_idle().await;
+        self.take_out_strays().await;
         let now = self.now();
         if let Err(error) = self.note_calls().await {
             tracing::warn!(%error, "cannot note calls down");

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use parlour_domain::{ids::RoomKey, room::RoomKind};
 
+use parlour_store::Tx;
+
 use crate::{app::App, live::AgentLive};
 
 impl App {
@@ -20,6 +22,7 @@ impl App {
                 }
             } else if idle_ms >= self.settings.agents.idle_ms {
                 self.send_away(&agent).await;
+                self.finish_sending_away(&agent).await;
             }
         }
     }
@@ -42,13 +45,23 @@ impl App {
         }
     }
 
+    /// A leave that failed is tried again: people should not see in the room who is not there.
+    async fn finish_sending_away(&self, agent: &AgentLive) {
+        let _one = agent.moving.lock().await;
+        for room in agent.away().into_iter().filter_map(|key| self.rooms.get(key)) {
+            if room.with_members(|m| m.is_joined(agent.user_id())) {
+                let _ = self.client.leave(agent.user_id(), &room.room_id, None).await;
+            }
+        }
+    }
+
     async fn send_out_of(&self, agent: &AgentLive, room: RoomKey) -> Result<(), String> {
         let Some(live) = self.rooms.get(room).filter(|r| r.kind() == RoomKind::Lobby) else { return Ok(()) };
         let key = agent.key();
         // noted first: the event of leaving must not look like a removal
-        let left =
-            self.store.write(move |tx| tx.seat_left(key, room, true)).await.map_err(|e| e.to_string())?;
-        left.into_iter().for_each(|row| agent.put_seat(row));
+        let write = move |tx: &Tx<'_>| tx.seat_left(key, room, true);
+        let left = self.write_and_follow(write, |app, left| left.into_iter().for_each(|row| app.seat(row)));
+        left.await.map_err(|e| e.to_string())?;
         self.client
             .leave(agent.user_id(), &live.room_id, Some("no call for a while"))
             .await

@@ -4,4 +4,6 @@ mod backfill;
 mod bring_up;
 mod housekeeping;
 mod idle;
+mod left_behind;
 mod reconcile;
+mod strays;

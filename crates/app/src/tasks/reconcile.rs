@@ -18,6 +18,7 @@ impl App {
     pub(crate) async fn watch_for_outages(self: &Arc<Self>) {
         loop {
             self.reconcile_all().await;
+            self.look_for_left_behind().await;
             tokio::select! {
                 () = self.outage.notified() => {}
                 () = self.tasks.stopped() => return,

@@ -35,6 +35,8 @@ CREATE TABLE rooms (
   encrypted    INTEGER NOT NULL DEFAULT 0,
   -- place of the newest message, so that an emptied log does not start over
   head_pos     INTEGER NOT NULL DEFAULT 0,
+  -- up to this place the homeserver's order is known; later ones stand there on our word, until their echo comes
+  settled_pos  INTEGER NOT NULL DEFAULT 0,
   created_at_ms INTEGER NOT NULL
 ) STRICT;
 

@@ -1,0 +1,214 @@
+//! A double of the use cases: it writes down what it is asked and gives samples back.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use parlour_app::{
+    request::{Browse, Enter, Join, Send, Source, Wait},
+    view::{Acked, Browsed, Entered, Inbox, Lobby, Looked, Me, Readiness, Seen, Sent, Welcome},
+};
+use parlour_domain::{
+    fault::{Code, Fault},
+    ids::MessageId,
+    source::Source as Address,
+    wait::Reason,
+};
+use ruma::{owned_event_id, owned_room_id, owned_user_id};
+
+use crate::tests::{
+    samples,
+    support::{Ask, TOKEN, response},
+};
+
+#[derive(Debug, Default)]
+pub struct App {
+    off: bool,
+    door: bool,
+    everything: bool,
+    unconfirmed: bool,
+    broken: bool,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Caller;
+
+/// What a test may want it to be.
+impl App {
+    pub(crate) fn open() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn switched_off() -> Self {
+        Self { off: true, ..Self::default() }
+    }
+
+    /// Nothing works; listing lobbies panics.
+    pub(crate) fn broken() -> Self {
+        Self { broken: true, ..Self::default() }
+    }
+
+    pub(crate) fn behind_a_door(self) -> Self {
+        Self { door: true, ..self }
+    }
+
+    pub(crate) fn with_everything(self) -> Self {
+        Self { everything: true, ..self }
+    }
+
+    pub(crate) fn unconfirmed(self) -> Self {
+        Self { unconfirmed: true, ..self }
+    }
+
+    /// What one request asks of the use cases.
+    pub(crate) async fn asked(ask: Ask) -> String {
+        let app = Self::open();
+        let asked = Arc::clone(&app.asked);
+        let _ = response(app, ask).await;
+        let asked = asked.lock();
+        asked.join("\n")
+    }
+
+    fn note(&self, what: String) -> Result<(), Fault> {
+        self.asked.lock().push(what);
+        if self.broken { Err(Fault::unavailable("broken on purpose")) } else { Ok(()) }
+    }
+
+    fn seen(&self) -> Vec<Seen> {
+        if self.everything { vec![samples::by_person(), samples::with_everything()] } else { Vec::new() }
+    }
+
+    fn entered(&self) -> Entered {
+        if self.door { Entered::Knock(samples::knock()) } else { Entered::Room(samples::room()) }
+    }
+}
+
+/// What handlers call: names and types are those of `parlour_app::App`.
+#[allow(clippy::unused_async, reason = "the real ones wait")]
+impl App {
+    pub(crate) fn open_for_agents(&self) -> Result<(), Fault> {
+        if self.off { Err(Fault::new(Code::Disabled, "Switched off.")) } else { Ok(()) }
+    }
+
+    pub(crate) fn caller(&self, bearer: Option<&str>) -> Result<Caller, Fault> {
+        self.open_for_agents()?;
+        if bearer == Some(TOKEN) { Ok(Caller) } else { Err(Fault::unauthorized()) }
+    }
+
+    pub(crate) fn source(self: &Arc<Self>, address: Address) -> Source {
+        Source(address.key(&[7; 32]))
+    }
+
+    pub(crate) async fn join(self: &Arc<Self>, ask: Join, source: Source) -> Result<Welcome, Fault> {
+        self.note(format!("join {ask:?} from {source:?}"))?;
+        Ok(Welcome { agent: samples::agent(), token: TOKEN.to_owned().into(), entered: self.entered() })
+    }
+
+    pub(crate) async fn enter(
+        self: &Arc<Self>,
+        _: &Caller,
+        ask: Enter,
+        source: Source,
+    ) -> Result<Entered, Fault> {
+        self.note(format!("enter {ask:?} from {source:?}"))?;
+        Ok(self.entered())
+    }
+
+    #[allow(clippy::panic, reason = "what happens then is tested")]
+    pub(crate) fn lobbies(&self) -> Vec<Lobby> {
+        if self.broken {
+            panic!("on purpose, with a secret");
+        }
+        vec![Lobby { name: "Lobby".to_owned(), slug: "lobby".to_owned(), online: 2, default: true }]
+    }
+
+    pub(crate) async fn me(self: &Arc<Self>, _: &Caller) -> Result<Me, Fault> {
+        self.note("me".to_owned())?;
+        let (knocks, incoming_knocks) = if self.door {
+            (vec![samples::knock()], vec![samples::incoming_knock()])
+        } else {
+            (vec![], vec![])
+        };
+        Ok(Me { agent: samples::agent(), rooms: vec![samples::room()], knocks, incoming_knocks })
+    }
+
+    pub(crate) async fn leave(self: &Arc<Self>, _: &Caller) -> Result<(), Fault> {
+        self.note("leave".to_owned())
+    }
+
+    pub(crate) async fn wait(self: &Arc<Self>, _: &Caller, ask: Wait) -> Result<Inbox, Fault> {
+        self.note(format!("wait {ask:#?}"))?;
+        let mut inbox = Inbox {
+            messages: self.seen(),
+            pending: 0,
+            dropped: 0,
+            skipped: 0,
+            remaining: 0,
+            reason: Reason::Timeout,
+            event_ids: vec![],
+            missing: vec![],
+            gaps: vec![],
+            incoming_knocks: vec![],
+        };
+        if self.everything {
+            inbox.reason = Reason::Messages;
+            inbox.event_ids = vec![owned_event_id!("$person")];
+            inbox.missing = vec![owned_user_id!("@bob:example.org")];
+            inbox.gaps = samples::gaps();
+            inbox.incoming_knocks = vec![samples::incoming_knock()];
+            (inbox.pending, inbox.dropped, inbox.skipped, inbox.remaining) = (9, 4, 3, 4);
+        }
+        Ok(inbox)
+    }
+
+    pub(crate) async fn ack(
+        self: &Arc<Self>,
+        _: &Caller,
+        event_id: &str,
+        room_id: Option<&str>,
+    ) -> Result<Acked, Fault> {
+        self.note(format!("ack {event_id:?} {room_id:?}"))?;
+        Ok(Acked { acknowledged: true, pending: 3 })
+    }
+
+    pub(crate) async fn send(self: &Arc<Self>, _: &Caller, ask: Send) -> Result<Sent, Fault> {
+        self.note(format!("send {ask:?}"))?;
+        Ok(Sent {
+            submission_id: MessageId::new(0, [5; 10]),
+            room_id: owned_room_id!("!lobby:example.org"),
+            event_id: (!self.unconfirmed).then(|| owned_event_id!("$sent")),
+        })
+    }
+
+    pub(crate) async fn lookup(self: &Arc<Self>, _: &Caller, ids: Vec<String>) -> Result<Looked, Fault> {
+        self.note(format!("lookup {ids:?}"))?;
+        let missing = if self.everything { ids.into_iter().skip(2).collect() } else { ids };
+        Ok(Looked { messages: self.seen(), missing })
+    }
+
+    pub(crate) async fn browse(self: &Arc<Self>, _: &Caller, ask: Browse) -> Result<Browsed, Fault> {
+        self.note(format!("browse {ask:?}"))?;
+        let next_cursor = self.everything.then(|| owned_event_id!("$all"));
+        Ok(Browsed { messages: self.seen(), next_cursor })
+    }
+
+    pub(crate) async fn create_private_room(self: &Arc<Self>, _: &Caller, name: &str) -> Result<(), Fault> {
+        self.note(format!("create_private_room {name:?}"))
+    }
+
+    pub(crate) async fn manage_private_room(self: &Arc<Self>, _: &Caller, room: &str) -> Result<(), Fault> {
+        self.note(format!("manage_private_room {room:?}"))
+    }
+
+    pub(crate) fn readiness(&self) -> Readiness {
+        if self.broken {
+            Readiness::NotYet("The homeserver does not answer.".to_owned())
+        } else {
+            Readiness::Ready
+        }
+    }
+
+    pub(crate) async fn healthy(&self) -> bool {
+        !self.broken
+    }
+}

@@ -1,0 +1,59 @@
+//! `GET /v1/network-agents/me`: oneself, one's rooms, and who knocks where.
+
+use axum::extract::State;
+use parlour_app::view;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    extract::{By, NoQuery, Shared},
+    wire::{Answer, Answered, IncomingKnock, Knock, Room, unless_empty},
+};
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Me {
+    agent_id: String,
+    display_name: String,
+    created_at_unix_ms: i64,
+    rooms: Vec<Room>,
+    /// Doors one knocked on in the last 24 hours and was not let in by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    knocks: Option<Vec<Knock>>,
+    /// Who waits before the doors of one's own rooms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    incoming_knocks: Option<Vec<IncomingKnock>>,
+}
+
+pub(crate) async fn get(By(caller): By, _: NoQuery, State(api): State<Shared>) -> Answered<Me> {
+    let me = api.app.me(&caller).await?;
+    Ok(Answer::ok(Me::from(&me)))
+}
+
+impl From<&view::Me> for Me {
+    fn from(me: &view::Me) -> Self {
+        Self {
+            agent_id: me.agent.id.to_string(),
+            display_name: me.agent.display_name.clone(),
+            created_at_unix_ms: me.agent.created_at_ms,
+            rooms: me.rooms.iter().map(|r| r.as_ref().into()).collect(),
+            knocks: unless_empty(me.knocks.iter().map(Knock::from).collect()),
+            incoming_knocks: unless_empty(me.incoming_knocks.iter().map(IncomingKnock::from).collect()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        double::App,
+        tests::support::{ask, get},
+    };
+
+    #[tokio::test]
+    async fn with_and_without_knocks() {
+        let plain = ask(App::open(), get("/me")).await;
+        let knocking = ask(App::open().behind_a_door(), get("/me")).await;
+        insta::assert_snapshot!(format!("{plain}\n{knocking}"));
+    }
+}

@@ -1,0 +1,19 @@
+//! `DELETE .../me/private-rooms/{id}/agents/{agentId}`: removes an agent that came by code or knock.
+
+use axum::extract::State;
+
+use super::Outcome;
+use crate::{
+    extract::{At, By, NoQuery, Shared},
+    wire::Done,
+};
+
+pub(crate) async fn delete(
+    By(caller): By,
+    At((room, _agent)): At<(String, String)>,
+    _: NoQuery,
+    State(api): State<Shared>,
+) -> Outcome {
+    api.app.manage_private_room(&caller, &room).await?;
+    Ok(Done)
+}

@@ -1,0 +1,29 @@
+//! `PUT`, `DELETE .../me/private-rooms/{id}/knocks/{agentId}`: lets an agent in, or turns it away for good.
+
+use axum::extract::State;
+
+use super::Outcome;
+use crate::{
+    extract::{At, By, NoQuery, Shared},
+    wire::Done,
+};
+
+pub(crate) async fn put(
+    By(caller): By,
+    At((room, _agent)): At<(String, String)>,
+    _: NoQuery,
+    State(api): State<Shared>,
+) -> Outcome {
+    api.app.manage_private_room(&caller, &room).await?;
+    Ok(Done)
+}
+
+pub(crate) async fn delete(
+    By(caller): By,
+    At((room, _agent)): At<(String, String)>,
+    _: NoQuery,
+    State(api): State<Shared>,
+) -> Outcome {
+    api.app.manage_private_room(&caller, &room).await?;
+    Ok(Done)
+}

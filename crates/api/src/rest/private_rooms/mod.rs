@@ -1,0 +1,54 @@
+//! Rooms that agents make and manage. Until they exist the use cases refuse; requests are read and checked all the same.
+
+pub(super) mod agent;
+pub(super) mod code;
+pub(super) mod create;
+pub(super) mod invitations;
+pub(super) mod knock;
+pub(super) mod knocks;
+pub(super) mod room;
+
+use crate::{error::Refusal, wire::Done};
+
+/// What these routes give back for now.
+type Outcome = Result<Done, Refusal>;
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use crate::{
+        double::App,
+        tests::support::{Ask, ask, delete, get, post, put},
+    };
+
+    #[rstest]
+    #[case(post("/me/private-rooms", r#"{"name":"Den"}"#), r#"create_private_room "Den""#)]
+    #[case(delete("/me/private-rooms/%21r%3Ax"), r#"manage_private_room "!r:x""#)]
+    #[case(get("/me/private-rooms/!r:x/code"), r#"manage_private_room "!r:x""#)]
+    #[case(put("/me/private-rooms/!r:x/code"), r#"manage_private_room "!r:x""#)]
+    #[case(delete("/me/private-rooms/!r:x/code"), r#"manage_private_room "!r:x""#)]
+    #[case(get("/me/private-rooms/!r:x/knocks/"), r#"manage_private_room "!r:x""#)]
+    #[case(put("/me/private-rooms/!r:x/knocks/a1"), r#"manage_private_room "!r:x""#)]
+    #[case(delete("/me/private-rooms/!r:x/knocks/a1"), r#"manage_private_room "!r:x""#)]
+    #[case(
+        post("/me/private-rooms/!r:x/invitations", r#"{"accountId":"@a:x"}"#),
+        r#"manage_private_room "!r:x""#
+    )]
+    #[case(delete("/me/private-rooms/!r:x/agents/a1"), r#"manage_private_room "!r:x""#)]
+    #[tokio::test]
+    async fn each_asks_its_use_case(#[case] request: Ask, #[case] expected: &str) {
+        assert_eq!(App::asked(request.clone()).await, expected);
+        let wrong = ask(App::open(), request.at("?x=1")).await;
+        assert!(wrong.contains("Unknown parameter `x`"), "{wrong}");
+    }
+
+    #[rstest]
+    #[case("/me/private-rooms", "name")]
+    #[case("/me/private-rooms/!r:x/invitations", "accountId")]
+    #[tokio::test]
+    async fn bodies_are_checked(#[case] path: &str, #[case] field: &str) {
+        let answer = ask(App::open(), post(path, "{}")).await;
+        assert!(answer.contains(&format!("The field `{field}` is missing")), "{answer}");
+    }
+}

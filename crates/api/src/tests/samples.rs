@@ -1,0 +1,126 @@
+use std::sync::Arc;
+
+use parlour_app::view::{Gap, IncomingKnock, Knock, KnockStatus, Quote, Seen};
+use parlour_domain::{
+    agent::{Agent, Author},
+    ids::{AgentId, AgentKey, CatalogId, MessageId, Pos, RoomKey, Seq},
+    message::{Body, Message},
+    room::{Room, RoomKind},
+    visibility::Visibility,
+};
+use ruma::{event_id, owned_event_id, owned_room_id, owned_user_id};
+
+const NOW: i64 = 1_796_000_000_000;
+
+pub(crate) fn agent() -> Agent {
+    Agent {
+        key: AgentKey(1),
+        id: AgentId::new(NOW, [1; 10]),
+        display_name: "Scout #2316".to_owned(),
+        user_id: owned_user_id!("@agent_2316:example.org"),
+        created_at_ms: NOW,
+    }
+}
+
+pub(crate) fn room() -> Arc<Room> {
+    Arc::new(Room {
+        key: RoomKey(1),
+        room_id: owned_room_id!("!lobby:example.org"),
+        catalog_id: CatalogId::new(NOW, [2; 10]),
+        kind: RoomKind::Lobby,
+        name: Some("Lobby".to_owned()),
+    })
+}
+
+pub(crate) fn knock() -> Knock {
+    Knock {
+        catalog_id: CatalogId::new(NOW, [3; 10]),
+        status: KnockStatus::Waiting,
+        knocked_at_ms: NOW,
+        expires_at_ms: NOW + 3_600_000,
+    }
+}
+
+pub(crate) fn incoming_knock() -> IncomingKnock {
+    IncomingKnock {
+        room: room(),
+        agent_id: AgentId::new(NOW, [4; 10]),
+        display_name: "Guest #0042".to_owned(),
+        knocked_at_ms: NOW,
+        expires_at_ms: NOW + 3_600_000,
+    }
+}
+
+pub(crate) fn gaps() -> Vec<Gap> {
+    let gap = Gap {
+        room_id: owned_room_id!("!lobby:example.org"),
+        after_event_id: None,
+        before_event_id: owned_event_id!("$person"),
+        reason: "too_many".to_owned(),
+    };
+    vec![gap.clone(), Gap { after_event_id: Some(owned_event_id!("$earlier")), ..gap }]
+}
+
+pub(crate) fn by_person() -> Seen {
+    let author = Author::Person { display_name: "Ada".to_owned(), avatar_url: None };
+    seen(message(event_id!("$person"), author, "Hello"))
+}
+
+pub(crate) fn by_agent() -> Seen {
+    let Agent { key, id, display_name, user_id, .. } = agent();
+    let mut message = message(event_id!("$agent"), Author::Agent { key, id, display_name }, "I am here");
+    message.sender = user_id;
+    Seen { from_me: true, ..seen(message) }
+}
+
+pub(crate) fn with_everything() -> Seen {
+    let author =
+        Author::Person { display_name: "Ada".to_owned(), avatar_url: Some("mxc://example.org/a".to_owned()) };
+    let mut message = message(event_id!("$all"), author, &"long ".repeat(300));
+    message.body.mentions = vec![owned_user_id!("@agent_2316:example.org")];
+    message.body.attachment_name = Some("plan.pdf".to_owned());
+    let answered = by_person().message.message_id;
+    Seen {
+        mentions_me: true,
+        mentions_everyone: true,
+        before_join: true,
+        reply_to: Some(answered.to_string()),
+        quote: Some(Quote {
+            message_id: answered,
+            actor_name: "Ada".to_owned(),
+            excerpt: "Hello".to_owned(),
+        }),
+        room: Arc::new(Room { name: None, ..room().as_ref().clone() }),
+        ..seen(message)
+    }
+}
+
+fn seen(message: Message) -> Seen {
+    Seen {
+        message: Arc::new(message),
+        room: room(),
+        from_me: false,
+        mentions_me: false,
+        mentions_everyone: false,
+        before_join: false,
+        reply_to: None,
+        quote: None,
+    }
+}
+
+fn message(event_id: &ruma::EventId, author: Author, text: &str) -> Message {
+    Message {
+        seq: Seq(1),
+        pos: Pos(1),
+        room: RoomKey(1),
+        event_id: event_id.to_owned(),
+        message_id: MessageId::of_event(NOW, event_id),
+        sender: owned_user_id!("@ada:example.org"),
+        author,
+        sent_at_ms: NOW,
+        received_at_ms: NOW,
+        visibility: Visibility::Shared,
+        body: Body { text: text.to_owned(), ..Body::default() },
+        replied: None,
+    }
+}

@@ -1,0 +1,77 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Gives AI agents seats in Matrix rooms
+#[derive(Debug, Parser)]
+#[command(name = "parlour", version, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write the registration that tells the homeserver about this bridge
+    Registration(Registration),
+    /// Look whether everything is in place; each line is ok, or says what to do
+    Check(ConfigFile),
+    /// Run the bridge until SIGTERM or Ctrl-C
+    Serve(Serve),
+    /// Print one of the example files of the project
+    #[command(hide = true)]
+    Example {
+        #[arg(value_enum)]
+        file: Example,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigFile {
+    /// The config file
+    #[arg(long, short, value_name = "FILE", default_value = "parlour.toml")]
+    pub(crate) config: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Registration {
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    /// Where to write it; left out, where homeserver.registration of the config says
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace a file that is there, keeping its tokens
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// With --force: make new tokens as well
+    #[arg(long, requires = "force")]
+    pub(crate) new_tokens: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    /// How log lines on standard error look
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    pub(crate) log_format: LogFormat,
+    /// What is logged: error, warn, info, debug, trace, or by part as in info,parlour_app=debug
+    #[arg(long, value_name = "FILTER", default_value = "info")]
+    pub(crate) log: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Example {
+    /// config.example.toml
+    Config,
+    /// registration.yaml.example
+    Registration,
+}

@@ -1,0 +1,6 @@
+//! One file per subcommand.
+
+pub(crate) mod check;
+pub(crate) mod example;
+pub(crate) mod registration;
+pub(crate) mod serve;

@@ -1,0 +1,179 @@
+//! `parlour serve` as a process: what it answers while the homeserver is in trouble, and how it ends.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+#[path = "support/fake.rs"]
+mod fake;
+mod support;
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{Ipv4Addr, TcpStream},
+    process::{Child, ExitStatus, Stdio},
+    time::Duration,
+};
+
+use fake::{Fake, error};
+use parlour_synapse::Deadline;
+use rustix::process::{Pid, Signal, kill_process};
+use support::{Place, free_port, get};
+use wiremock::ResponseTemplate;
+
+/// A `parlour serve` that is killed with its test.
+struct Serve {
+    child: Child,
+    port: u16,
+    place: Place,
+}
+
+impl Serve {
+    fn start(url: &str, more: &str, args: &[&str]) -> Self {
+        let port = free_port();
+        let place = Place::listening_on(port, url, more);
+        assert_eq!(place.run(&["registration"]).code, Some(0));
+        let args: Vec<&str> = ["serve"].iter().chain(args).copied().collect();
+        let child = place.command(&args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        Self { child, port, place }
+    }
+
+    /// Waits until `/ready` says why not, with all of `parts`.
+    fn not_ready(&self, parts: &[&str]) {
+        let mut last = None;
+        let found = Deadline::after(Duration::from_secs(30)).poll(|| {
+            last = get(self.port, "/ready");
+            let fits = |(status, body): &(u16, String)| {
+                *status == 503 && parts.iter().all(|part| body.contains(part))
+            };
+            Ok(last.as_ref().is_some_and(fits).then_some(()))
+        });
+        assert!(found.unwrap().is_some(), "{parts:?} are not in {last:?}");
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    fn ended(&mut self) -> ExitStatus {
+        let ended = Deadline::after(Duration::from_secs(10)).poll(|| Ok(self.child.try_wait()?));
+        ended.unwrap().expect("it ends within 10 s")
+    }
+
+    fn log(&mut self) -> String {
+        let mut text = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+        text
+    }
+}
+
+impl Drop for Serve {
+    fn drop(&mut self) {
+        // Fails only for a child that has ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_homeserver_that_is_down_is_waited_for_and_sigterm_ends_it() {
+    let url = format!("http://127.0.0.1:{}", free_port());
+    let mut serve = Serve::start(&url, "", &["--log-format", "json"]);
+    serve.not_ready(&["homeserver.url"]);
+    assert_eq!(get(serve.port, "/health").map(|(status, _)| status), Some(200));
+    serve.signal(Signal::TERM);
+    assert_eq!(serve.ended().code(), Some(0));
+    let log = serve.log();
+    assert!(log.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{log}");
+    assert!(log.contains("SIGTERM") && !log.contains("Bearer"), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_web_page_instead_of_a_homeserver() {
+    let fake = Fake::always(ResponseTemplate::new(200).set_body_raw("<html>", "text/html")).await;
+    let mut serve = Serve::start(&fake.url(), "", &[]);
+    serve.not_ready(&["homeserver.url"]);
+    serve.signal(Signal::INT);
+    assert_eq!(serve.ended().code(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_homeserver_that_does_not_know_the_token() {
+    let fake = Fake::good().await;
+    fake.instead(fake::ping(), error(401, "M_UNKNOWN_TOKEN")).await;
+    Serve::start(&fake.url(), "", &[]).not_ready(&["M_UNKNOWN_TOKEN"]);
+}
+
+#[test]
+fn the_homeservers_calls_need_the_token_and_the_public_has_its_routes() {
+    let serve = Serve::start("http://127.0.0.1:9", "", &[]);
+    serve.not_ready(&[]);
+    assert_eq!(get(serve.port, "/agents.txt").map(|(status, _)| status), Some(200));
+    let users = get(serve.port, "/_matrix/app/v1/users/@parlour:hs.test").unwrap();
+    assert!(users.0 == 401 && users.1.contains("errcode"), "{users:?}");
+    let unknown = get(serve.port, "/nowhere").unwrap();
+    assert!(unknown.0 == 404 && unknown.1.contains("http.route_not_found"), "{unknown:?}");
+}
+
+#[test]
+fn metrics_have_their_own_address() {
+    let metrics = free_port();
+    let serve =
+        Serve::start("http://127.0.0.1:9", &format!("[metrics]\nlisten = '127.0.0.1:{metrics}'\n"), &[]);
+    serve.not_ready(&["homeserver.url"]);
+    let (status, text) = get(metrics, "/metrics").unwrap();
+    assert!(status == 200 && text.contains("parlour_homeserver_calls_total"), "{text}");
+    assert_eq!(get(serve.port, "/metrics").map(|(status, _)| status), Some(404));
+}
+
+#[test]
+fn a_second_one_on_the_same_data_names_the_lock() {
+    let serve = Serve::start("http://127.0.0.1:9", "", &[]);
+    serve.not_ready(&[]);
+    serve.place.run(&["serve"]).assert_fails_with(&["parlour.lock"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn waiting_agents_find_file_descriptors() {
+    let serve = Serve::start("http://127.0.0.1:9", "", &[]);
+    serve.not_ready(&[]);
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", serve.child.id())).unwrap();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    let numbers: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(numbers[0], numbers[1], "soft and hard limit");
+}
+
+/// A connection in the middle of a request, which the end waits for. `100 Continue` says that the body is being read.
+fn half_a_request(port: u16) -> TcpStream {
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let head = "POST /v1/network-agents HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+    stream.write_all(format!("{head}Expect: 100-continue\r\nContent-Length: 9\r\n\r\n").as_bytes()).unwrap();
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 100");
+    stream
+}
+
+#[test]
+fn open_connections_do_not_hold_up_the_end() {
+    let mut serve = Serve::start("http://127.0.0.1:9", "", &[]);
+    serve.not_ready(&[]);
+    let _idle = TcpStream::connect((Ipv4Addr::LOCALHOST, serve.port)).unwrap();
+    let _half = half_a_request(serve.port);
+    serve.signal(Signal::TERM);
+    assert_eq!(serve.ended().code(), Some(0));
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    let mut serve = Serve::start("http://127.0.0.1:9", "", &[]);
+    serve.not_ready(&[]);
+    let _half = half_a_request(serve.port);
+    serve.signal(Signal::TERM);
+    let closed = || Ok(TcpStream::connect((Ipv4Addr::LOCALHOST, serve.port)).is_err().then_some(()));
+    assert!(Deadline::after(Duration::from_secs(10)).poll(closed).unwrap().is_some());
+    serve.signal(Signal::TERM);
+    assert_eq!(serve.ended().code(), Some(1));
+    assert!(serve.log().lines().last().is_some_and(|line| line.starts_with("parlour: told twice to stop")));
+}

@@ -1,0 +1,208 @@
+//! One homeserver with one bridge on it, in a folder and on ports of their own.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use parking_lot::Mutex;
+use parlour_synapse::{Config, Synapse, free_port, install, shared_venv};
+use rusqlite::{Connection, OpenFlags};
+use tempfile::TempDir;
+use tokio::task::block_in_place;
+
+use crate::agent::Agent;
+use crate::bridge::Bridge;
+use crate::person::Person;
+use crate::proxy::Proxy;
+
+/// The part after the colon in Matrix ids.
+pub const SERVER_NAME: &str = "hs.test";
+
+/// What a story needs that is not the same for all.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Slugs, which are also the aliases; the first is the default.
+    pub lobbies: Vec<&'static str>,
+    /// Whether the bridge talks to the homeserver through a [`Proxy`].
+    pub proxy: bool,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self { lobbies: vec!["lobby"], proxy: false }
+    }
+}
+
+/// A Synapse that knows the bridge, and the bridge. Both are gone when it is dropped.
+pub struct Stack {
+    // Before the folder, so that both processes are gone when their files go.
+    pub bridge: Bridge,
+    pub synapse: Synapse,
+    proxy: Option<Proxy>,
+    folder: TempDir,
+    secrets: Mutex<Vec<String>>,
+    told: bool,
+}
+
+impl Stack {
+    /// Starts the homeserver; the bridge is configured and registered, but does not run yet.
+    ///
+    /// # Errors
+    /// Something cannot be set up.
+    pub async fn prepare(plan: Plan) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("parlour-story-").tempdir()?;
+        let (homeserver, port, metrics) = (free_port()?, free_port()?, free_port()?);
+        let proxy = if plan.proxy { Some(Proxy::start(homeserver).await?) } else { None };
+        let reached = proxy.as_ref().map_or(homeserver, Proxy::port);
+        std::fs::write(folder.path().join("parlour.toml"), config(&plan, reached, port, metrics)?)?;
+        let bridge = Bridge::new(folder.path(), port, metrics)?;
+        bridge.command(&["registration"])?;
+        let synapse = block_in_place(|| synapse(folder.path(), homeserver))?;
+        let secrets = Mutex::new(registration_secrets(folder.path())?);
+        Ok(Self { bridge, synapse, proxy, folder, secrets, told: false })
+    }
+
+    /// Starts both and waits until agents can join.
+    ///
+    /// # Errors
+    /// Something does not start.
+    pub async fn start(plan: Plan) -> Result<Self> {
+        let stack = Self::prepare(plan).await?;
+        stack.bridge.start()?;
+        stack.bridge.ready().await?;
+        Ok(stack)
+    }
+
+    /// The proxy of a plan with one.
+    ///
+    /// # Errors
+    /// The plan has none.
+    pub fn proxy(&self) -> Result<&Proxy> {
+        self.proxy.as_ref().context("the plan has no proxy")
+    }
+
+    /// The folder with config, registration, data and logs.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A new agent; its token must not be in the log at the end.
+    ///
+    /// # Errors
+    /// The bridge refuses it.
+    pub async fn agent(&self, name: &str, room: Option<&str>) -> Result<Agent> {
+        let agent = Agent::join(&self.bridge.url(), name, room).await?;
+        self.keep_secret(&agent.token);
+        Ok(agent)
+    }
+
+    /// A new account.
+    ///
+    /// # Errors
+    /// Synapse refuses it.
+    pub fn person(&self, localpart: &str) -> Result<Person> {
+        Person::register(&self.synapse, localpart)
+    }
+
+    /// Something that must not be in the log at the end.
+    pub fn keep_secret(&self, secret: &str) {
+        self.secrets.lock().push(secret.to_owned());
+    }
+
+    /// Stops the bridge and looks at what it leaves behind: a sound database, and a log without secrets or panics.
+    ///
+    /// # Errors
+    /// One of these is not so.
+    pub async fn finish(mut self) -> Result<()> {
+        if self.bridge.runs() {
+            self.bridge.stop().await?;
+        }
+        self.check_log()?;
+        self.check_database()?;
+        self.told = true;
+        Ok(())
+    }
+
+    /// # Errors
+    /// The log holds a secret or tells of a panic.
+    pub fn check_log(&self) -> Result<()> {
+        let log = self.bridge.log();
+        for line in log.lines() {
+            ensure!(!line.contains("panicked"), "the bridge panicked: {line}");
+            let leaked = self.secrets.lock().iter().any(|secret| line.contains(secret.as_str()));
+            ensure!(!leaked, "a log line holds a secret: {line}");
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// SQLite finds something wrong.
+    pub fn check_database(&self) -> Result<()> {
+        let database =
+            Connection::open_with_flags(self.bridge.database()?, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let integrity: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
+        ensure!(integrity == "ok", "integrity_check: {integrity}");
+        let orphans = database.prepare("PRAGMA foreign_key_check")?.query([])?.next()?.is_some();
+        ensure!(!orphans, "foreign_key_check found a row that points nowhere");
+        Ok(())
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        if !self.told {
+            eprintln!("the bridge's last words:\n{}", self.bridge.last_words());
+        }
+    }
+}
+
+fn synapse(folder: &Path, port: u16) -> Result<Synapse> {
+    let venv = shared_venv();
+    install(&venv)?;
+    let mut config = Config::new(venv, folder.join("synapse"));
+    config.port = port;
+    config.server_name = SERVER_NAME.to_owned();
+    config.registrations = vec![folder.join("registration.yaml")];
+    Synapse::start(config)
+}
+
+/// Limits are up: the stories are about other things, and all their agents are one source.
+fn config(plan: &Plan, homeserver: u16, port: u16, metrics: u16) -> Result<String> {
+    let mut text = format!(
+        "[homeserver]\nurl = \"http://127.0.0.1:{homeserver}\"\nserver_name = \"{SERVER_NAME}\"\n\
+         [server]\nlisten = \"127.0.0.1:{port}\"\npublic_url = \"http://127.0.0.1:{port}\"\n\
+         [metrics]\nlisten = \"127.0.0.1:{metrics}\"\n\
+         [limits]\nlobby_entries_per_source_hour = 100000\nlobby_entries_per_source_day = 100000\n\
+         lobby_messages_per_agent_minute = 100000\nlobby_messages_per_agent_day = 100000\n\
+         lobby_messages_per_lobby_minute = 100000\n"
+    );
+    for (at, slug) in plan.lobbies.iter().enumerate() {
+        write!(
+            text,
+            "[[lobby]]\nslug = \"{slug}\"\nname = \"The {slug}\"\nalias = \"{slug}\"\ndefault = {}\n",
+            at == 0
+        )?;
+    }
+    Ok(text)
+}
+
+/// The two tokens of the registration.
+fn registration_secrets(folder: &Path) -> Result<Vec<String>> {
+    let text = std::fs::read_to_string(folder.join("registration.yaml"))?;
+    let token = |key: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(key));
+        let token = line.map(|l| l.trim_matches([':', ' ', '"', '\'']).to_owned());
+        token.filter(|t| t.len() > 20).with_context(|| format!("the registration has no {key}"))
+    };
+    Ok(vec![token("as_token")?, token("hs_token")?])
+}
+
+impl Stack {
+    /// The token by which the homeserver proves itself.
+    ///
+    /// # Errors
+    /// The registration has none.
+    pub fn hs_token(&self) -> Result<String> {
+        registration_secrets(self.folder())?.pop().context("no hs_token")
+    }
+}
