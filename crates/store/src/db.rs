@@ -14,7 +14,10 @@ use crate::{StoreError, readers::Readers, wal::JOURNAL_SIZE_LIMIT, writer::Write
 
 /// Append-only: a migration that has been released is never changed, only followed by another.
 pub(crate) fn migrations() -> Migrations<'static> {
-    Migrations::new(vec![M::up(include_str!("migrations/0001_lobbies.sql"))])
+    Migrations::new(vec![
+        M::up(include_str!("migrations/0001_lobbies.sql")),
+        M::up(include_str!("migrations/0003_private_rooms.sql")),
+    ])
 }
 
 /// Readers beside the one writer. SQLite readers do not block it; more than the cores there are bring nothing.

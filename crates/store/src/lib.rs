@@ -6,13 +6,18 @@
 
 mod agents;
 mod append;
+mod claims;
 mod db;
 mod edits;
 mod error;
+mod invitations;
 mod journal;
+mod knocks;
 mod log;
 mod meta;
+mod passes;
 mod places;
+mod private_rooms;
 mod quotas;
 mod readers;
 mod removal;
@@ -28,11 +33,15 @@ mod tests;
 
 pub use agents::{AgentRow, AgentState, NewAgent};
 pub use append::{Appended, NewEntry};
+pub use claims::{OpenRooms, RoomClaim, RoomClaimed};
 pub use db::{Reader, Store, Tx};
 pub use edits::NewEdit;
 pub use error::StoreError;
+pub use invitations::Invitation;
 pub use journal::{Journaled, Queued};
+pub use knocks::KnockRow;
 pub use log::Gap;
+pub use private_rooms::{KeptCode, NewCode, NewPrivateRoom};
 pub use quotas::{Charge, Overdrawn};
 pub use rooms::{Member, NewRoom, RoomRow};
 pub use seats::SeatRow;
