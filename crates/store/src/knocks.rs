@@ -41,6 +41,11 @@ impl Tx<'_> {
         Ok(outcome)
     }
 
+    /// What would come of knocking for somebody whom nobody here has seen yet. Changes nothing.
+    pub fn door(&self, room: RoomKey, places: u32, now_ms: i64) -> Result<Outcome, StoreError> {
+        Ok(knock(Standing::default(), &self.others_at(room, AgentKey(0))?, places, now_ms))
+    }
+
     /// Answers a knock that waits. `false`: it does not (any more).
     pub fn answer_knock(
         &self,

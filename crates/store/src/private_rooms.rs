@@ -8,7 +8,7 @@ use parlour_domain::{
 use ruma::{OwnedRoomId, RoomId};
 use rusqlite::OptionalExtension;
 
-use crate::{Reader, RoomRow, StoreError, Tx, value::corrupt};
+use crate::{Reader, RoomRow, SeatRow, StoreError, Tx, value::corrupt};
 
 /// A private room that the bridge has just come to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,15 +36,19 @@ pub struct KeptCode {
 
 impl Tx<'_> {
     /// The room that a claim was made for is there: its owner sits in it, it has a code, the claim is settled. It is
-    /// taken for encrypted without asking, since that is how it was ordered. `None`: there is no such claim (any more).
+    /// taken for encrypted without asking, since that is how it was ordered. Settled before: the room as it stands.
+    /// `None`: nobody asked for this room.
     pub fn settle_room_claim(
         &self,
         number: CatalogId,
         room_id: &RoomId,
         code: &NewCode,
         now_ms: i64,
-    ) -> Result<Option<RoomRow>, StoreError> {
-        let Some(claim) = self.room_claim(number)? else { return Ok(None) };
+    ) -> Result<Option<(RoomRow, Option<SeatRow>)>, StoreError> {
+        let Some(claim) = self.room_claim(number)? else {
+            let known = self.room_by_number(number)?.filter(|row| row.room.room_id == room_id);
+            return Ok(known.map(|row| (row, None)));
+        };
         let add = "INSERT INTO rooms (room_id, catalog_id, kind, name, created_at_ms, owner_key, encrypted, state_read)
             VALUES (?1, ?2, 'private', ?3, ?4, ?5, 1, 1)";
         let row = (room_id.as_str(), number.0.as_bytes(), &claim.name, claim.claimed_at_ms, claim.owner.0);
@@ -52,8 +56,9 @@ impl Tx<'_> {
         let room = RoomKey(self.0.last_insert_rowid());
         self.put_code(room, code)?;
         self.let_in(claim.owner, room, Way::Owner, now_ms)?;
+        let seat = self.seat_taken(claim.owner, room)?;
         self.unclaim_room(number)?;
-        self.room_by_key(room).map(Some)
+        Ok(Some((self.room_by_key(room)?, Some(seat))))
     }
 
     /// A room of people, or the one that is known under this id.

@@ -83,6 +83,11 @@ impl Tx<'_> {
         query.query_and_then([room.0], room_row)?.next().ok_or_else(|| corrupt("room"))?
     }
 
+    pub(crate) fn room_by_number(&self, number: CatalogId) -> Result<Option<RoomRow>, StoreError> {
+        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM rooms WHERE catalog_id = ?1"))?;
+        query.query_and_then([number.0.as_bytes()], room_row)?.next().transpose()
+    }
+
     pub fn set_room_name(&self, room: RoomKey, name: Option<&str>) -> Result<(), StoreError> {
         self.0.prepare_cached("UPDATE rooms SET name = ?2 WHERE room_key = ?1")?.execute((room.0, name))?;
         Ok(())
