@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn filters_look_past_what_they_leave_out() {
-        let even = |i: usize| i % 2 == 0;
+        let even = |i: usize| i.is_multiple_of(2);
         assert_eq!(page(10, Anchor::Newest, 2, even), Page { given: vec![8, 6], next: Some(6) });
         assert_eq!(page(10, Anchor::Before(4), 2, even), Page { given: vec![2, 0], next: None });
         assert_eq!(page(10, Anchor::After(4), 2, even), Page { given: vec![6, 8], next: None });

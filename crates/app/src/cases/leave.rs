@@ -1,11 +1,11 @@
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use parlour_domain::fault::Fault;
 
 use crate::{app::App, caller::Caller, live::AgentLive};
 
 /// How long a caller waits for its puppet to be out of the rooms. It goes on in the background after that.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE_MS: i64 = 5_000;
 const FIRST_PAUSE_MS: i64 = 2_000;
 const LONGEST_PAUSE_MS: i64 = 5 * 60_000;
 
@@ -27,7 +27,10 @@ impl App {
         self.hub.nudge(key);
         let out = self.start_leaving(agent.clone());
         // a look at the rooms right after sees it gone, unless the homeserver is slow
-        let _ = tokio::time::timeout(PATIENCE, out).await;
+        tokio::select! {
+            _ = out => {}
+            () = self.clock.sleep_until(self.now() + PATIENCE_MS) => {}
+        }
         Ok(())
     }
 

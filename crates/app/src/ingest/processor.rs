@@ -7,7 +7,7 @@ use parlour_matrix::{
     ephemeral::{Ephemeral, Typing},
 };
 use parlour_store::StoreError;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use super::Planner;
 use crate::app::App;
@@ -18,10 +18,18 @@ const AT_HAND: usize = 32;
 const PAUSE_MS: i64 = 1_000;
 
 /// From the endpoint, which answers, to the processor, which works off.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Handover {
     queue: Mutex<Queue>,
     news: Notify,
+    /// The journal was empty after this one; `None`: not yet since the start.
+    worked_off: watch::Sender<Option<i64>>,
+}
+
+impl Default for Handover {
+    fn default() -> Self {
+        Self { queue: Mutex::default(), news: Notify::new(), worked_off: watch::Sender::new(None) }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -56,6 +64,14 @@ impl Handover {
 }
 
 impl App {
+    /// Resolves once everything that the homeserver had brought by now is taken in. For tests, which must not guess.
+    pub async fn caught_up(&self) {
+        let newest = self.handover.newest();
+        let mut worked_off = self.handover.worked_off.subscribe();
+        // the sender is ours: it cannot be gone
+        let _ = worked_off.wait_for(|done| done.is_some_and(|d| d >= newest)).await;
+    }
+
     pub(crate) fn start_ingest(self: &Arc<Self>) {
         let app = self.clone();
         self.tasks.spawn(async move { app.work_off_journal().await });
@@ -70,10 +86,13 @@ impl App {
                     done = piece.journal_id;
                     self.work_off(piece).await;
                 }
-                Ok(None) => tokio::select! {
-                    () = self.handover.news.notified() => {}
-                    () = self.tasks.stopped() => {}
-                },
+                Ok(None) => {
+                    self.handover.worked_off.send_replace(Some(done));
+                    tokio::select! {
+                        () = self.handover.news.notified() => {}
+                        () = self.tasks.stopped() => {}
+                    }
+                }
                 Err(error) => self.pause(&error).await,
             }
         }

@@ -63,6 +63,9 @@ impl App {
         self.client.versions().await.map_err(|e| format!("homeserver.url: {e}"))?;
         self.ping().await?;
         self.client.register(bot.localpart()).await.map_err(|e| format!("cannot register the bot: {e}"))?;
+        self.client.whoami(bot).await.map_err(|e| {
+            format!("the homeserver does not know {bot}; does homeserver.server_name say what it calls itself? {e}")
+        })?;
         self.client
             .set_display_name(bot, "Parlour")
             .await

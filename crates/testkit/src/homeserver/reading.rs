@@ -1,0 +1,35 @@
+//! The answers of an honest homeserver: reading rooms.
+
+use serde_json::{Value, json};
+
+use super::{
+    Call,
+    calls::member,
+    request::{Answer, Request, ok, refusal},
+    world::World,
+};
+
+pub(super) fn answer(w: &World, user: &str, request: &Request) -> Result<Answer, Answer> {
+    let id = &request.args[0];
+    member(w, id, user)?;
+    let room = &w.rooms[id];
+    match request.call {
+        Call::State => Ok(ok(&Value::Array(room.whole_state()))),
+        Call::Event => match room.find(&request.args[1]) {
+            Some(event) => Ok(ok(&event)),
+            None => Err(refusal(404, "M_NOT_FOUND", "no such event")),
+        },
+        Call::Messages => {
+            let from = request.query("from").and_then(|t| t.strip_prefix('t')?.parse().ok());
+            let backwards = request.query("dir") == Some("b");
+            let limit = request.query("limit").and_then(|l| l.parse().ok()).unwrap_or(10);
+            let (chunk, end) = room.page(from, backwards, limit);
+            let mut page = json!({"chunk": chunk, "start": format!("t{}", from.unwrap_or(room.len()))});
+            if let Some(end) = end {
+                page["end"] = format!("t{end}").into();
+            }
+            Ok(ok(&page))
+        }
+        _ => Err(refusal(404, "M_UNRECOGNIZED", "no such call here")),
+    }
+}

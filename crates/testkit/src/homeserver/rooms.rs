@@ -1,0 +1,115 @@
+//! A room: its timeline and what the state is at its end.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+pub(crate) struct Room {
+    id: String,
+    timeline: Vec<Value>,
+    /// Places in the timeline.
+    state: BTreeMap<(String, String), usize>,
+    redacted: BTreeSet<String>,
+}
+
+/// An event on its way into a room.
+pub(crate) struct New<'a> {
+    pub(crate) sender: &'a str,
+    pub(crate) kind: &'a str,
+    pub(crate) state_key: Option<&'a str>,
+    pub(crate) content: Value,
+}
+
+impl Room {
+    pub(crate) fn new(id: String) -> Self {
+        Self { id, timeline: vec![], state: BTreeMap::new(), redacted: BTreeSet::new() }
+    }
+
+    /// Adds an event at the end; returns its place.
+    pub(crate) fn push(&mut self, event_id: String, now_ms: i64, new: New<'_>) -> usize {
+        let place = self.timeline.len();
+        let mut event = json!({
+            "event_id": event_id,
+            "room_id": self.id,
+            "sender": new.sender,
+            "type": new.kind,
+            "origin_server_ts": now_ms,
+            "content": new.content,
+            "unsigned": {"age": 1},
+        });
+        if let Some(key) = new.state_key {
+            event["state_key"] = key.into();
+            self.state.insert((new.kind.to_owned(), key.to_owned()), place);
+        }
+        if let ("m.room.redaction", Some(target)) = (new.kind, event["content"]["redacts"].as_str()) {
+            let target = target.to_owned();
+            event["redacts"] = target.clone().into();
+            self.redacted.insert(target);
+        }
+        self.timeline.push(event);
+        place
+    }
+
+    /// As the homeserver tells it now: what was redacted has lost its content.
+    pub(crate) fn event(&self, place: usize) -> Value {
+        let mut event = self.timeline[place].clone();
+        if event["event_id"].as_str().is_some_and(|id| self.redacted.contains(id)) {
+            event["content"] = json!({});
+            event["unsigned"] = json!({"redacted_because": {}});
+        }
+        event
+    }
+
+    pub(crate) fn events(&self) -> impl Iterator<Item = Value> {
+        (0..self.timeline.len()).map(|place| self.event(place))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.timeline.len()
+    }
+
+    pub(crate) fn find(&self, event_id: &str) -> Option<Value> {
+        self.events().find(|e| e["event_id"] == event_id)
+    }
+
+    pub(crate) fn state(&self, kind: &str, key: &str) -> Option<Value> {
+        self.state.get(&(kind.to_owned(), key.to_owned())).map(|place| self.event(*place))
+    }
+
+    pub(crate) fn whole_state(&self) -> Vec<Value> {
+        self.state.values().map(|place| self.event(*place)).collect()
+    }
+
+    /// `leave` for somebody who was never here.
+    pub(crate) fn membership(&self, user: &str) -> String {
+        let member = self.state("m.room.member", user);
+        let membership = member.as_ref().and_then(|m| m["content"]["membership"].as_str());
+        membership.unwrap_or("leave").to_owned()
+    }
+
+    pub(crate) fn joined(&self) -> Vec<String> {
+        let members = self.state.keys().filter(|(kind, _)| kind == "m.room.member").map(|(_, user)| user);
+        members.filter(|u| self.membership(u) == "join").cloned().collect()
+    }
+
+    pub(crate) fn is_public(&self) -> bool {
+        self.state("m.room.join_rules", "").is_some_and(|e| e["content"]["join_rule"] == "public")
+    }
+
+    /// A page of the timeline and the token of the next one. Like Synapse it gives a token with the last page; only the
+    /// empty page after that has none.
+    pub(crate) fn page(&self, from: Option<usize>, backwards: bool, limit: usize) -> (Vec<Value>, Option<usize>) {
+        if backwards {
+            let end = from.unwrap_or(self.timeline.len()).min(self.timeline.len());
+            let start = end.saturating_sub(limit);
+            let chunk: Vec<Value> = (start..end).rev().map(|p| self.event(p)).collect();
+            let next = (!chunk.is_empty()).then_some(start);
+            return (chunk, next);
+        }
+        let start = from.unwrap_or(0).min(self.timeline.len());
+        let end = (start + limit).min(self.timeline.len());
+        let chunk: Vec<Value> = (start..end).map(|p| self.event(p)).collect();
+        let next = (!chunk.is_empty()).then_some(end);
+        (chunk, next)
+    }
+}
