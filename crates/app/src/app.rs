@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, Weak, atomic::AtomicI64};
 
 use parking_lot::{Mutex, RwLock};
 use parlour_domain::{fault::Fault, typing::TypingBoard};
@@ -34,6 +34,10 @@ pub struct App {
     pub(crate) day_keys: DayKeys,
     pub(crate) readiness: Mutex<Readiness>,
     pub(crate) places: Arc<Places>,
+    /// For what the writer's thread does on our behalf.
+    pub(crate) me: Weak<App>,
+    /// See [`App::arrived_through`].
+    pub(crate) arrived_through: AtomicI64,
     /// Told when the homeserver could not be reached.
     pub(crate) outage: tokio::sync::Notify,
 }
@@ -51,10 +55,13 @@ impl App {
         chance: Arc<dyn Chance>,
         tasks: Tasks,
     ) -> Result<Arc<Self>, Fault> {
-        let app = Self {
-            rooms: read_rooms(&store).await?,
-            agents: read_agents(&store).await?,
-            day_keys: DayKeys::read(&store).await?,
+        let (rooms, agents) = (read_rooms(&store).await?, read_agents(&store).await?);
+        let day_keys = DayKeys::read(&store).await?;
+        let newest = store.read(|r| r.newest_arrival()).await?;
+        let app = Arc::new_cyclic(|me| Self {
+            rooms,
+            agents,
+            day_keys,
             settings,
             store,
             client,
@@ -67,9 +74,11 @@ impl App {
             flights: Flights::default(),
             readiness: Mutex::new(Readiness::NotYet("starting".to_owned())),
             places: Arc::default(),
+            me: me.clone(),
+            arrived_through: AtomicI64::new(newest.0),
             outage: tokio::sync::Notify::new(),
-        };
-        Ok(Arc::new(app))
+        });
+        Ok(app)
     }
 
     /// Starts the tasks in the background. They end with [`Tasks::stop`].

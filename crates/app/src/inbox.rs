@@ -25,12 +25,12 @@ impl App {
 
     /// What is in the inbox, by arrival.
     pub(crate) fn entries(&self, agent: &AgentLive, scope: &Scope, watch: &Watch) -> Vec<Entry> {
-        let me = agent.user_id();
+        let (me, through) = (agent.user_id(), self.arrived_through());
         let mut entries = vec![];
         for (seat, room) in scope {
             let setting = room.setting(&self.settings.bot);
             room.with_log(|log| {
-                let held = log.after(seat.read_after()).filter(|m| seat.holds(m, me));
+                let held = log.arrived(seat.read_after(), through).filter(|m| seat.holds(m, me));
                 entries.extend(held.map(|m| Entry::new(m.clone(), seat, watch, me, setting)));
             });
         }
@@ -40,9 +40,9 @@ impl App {
 
     /// How much is in the inbox.
     pub(crate) fn pending(&self, agent: &AgentLive, scope: &Scope) -> usize {
-        let me = agent.user_id();
+        let (me, through) = (agent.user_id(), self.arrived_through());
         let held = |(seat, room): &(Seat, Arc<RoomLive>)| {
-            room.with_log(|log| log.after(seat.read_after()).filter(|m| seat.holds(m, me)).count())
+            room.with_log(|log| log.arrived(seat.read_after(), through).filter(|m| seat.holds(m, me)).count())
         };
         scope.iter().map(held).sum()
     }

@@ -5,6 +5,7 @@
 mod app;
 mod caller;
 mod cases;
+mod follow;
 mod hub;
 mod inbox;
 mod ingest;

@@ -26,9 +26,8 @@ impl App {
         let Some(ack) = ack.map(|ack| Ack { room, ..ack }) else {
             return Ok(Acked { acknowledged: false, pending: self.pending(agent, &scope) });
         };
-        let key = agent.key();
-        self.store.write(move |tx| tx.acknowledge(key, ack)).await?;
-        agent.acknowledged(ack);
+        let (key, live) = (agent.key(), agent.clone());
+        self.write_and_follow(move |tx| tx.acknowledge(key, ack), move |_, _| live.acknowledged(ack)).await?;
         let scope = self.scope(agent, room).await?;
         Ok(Acked { acknowledged: true, pending: self.pending(agent, &scope) })
     }

@@ -71,10 +71,11 @@ impl App {
 
     /// Joins as the agent's puppet and remembers it. Call it with `agent.moving` held.
     pub(crate) async fn take_seat(&self, agent: &AgentLive, room: &RoomLive) -> Result<(), Fault> {
+        let _entering = agent.enters(room.key);
         self.join_as(agent.user_id(), room).await.map_err(|e| self.homeserver_fault(e))?;
         let (key, room) = (agent.key(), room.key);
-        agent.put_seat(self.store.write(move |tx| tx.seat_taken(key, room)).await?);
-        Ok(())
+        let seated = self.write_and_follow(move |tx| tx.seat_taken(key, room), App::seat);
+        Ok(seated.await?)
     }
 
     /// Back into the lobbies that idleness took the agent out of, at no quota. Where that fails the call goes on

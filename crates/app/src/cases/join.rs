@@ -8,7 +8,7 @@ use parlour_domain::{
     names::{AgentName, NUMBERS, display_name},
     quota::Window,
 };
-use parlour_store::{AgentRow, AgentState, Charge, NewAgent, Overdrawn};
+use parlour_store::{AgentRow, AgentState, Charge, NewAgent, Overdrawn, Tx};
 use ruma::{OwnedUserId, UserId};
 use secrecy::SecretString;
 
@@ -128,11 +128,11 @@ impl App {
         self.make_puppet(&agent.user_id, &agent.display_name).await?;
         self.join_as(&agent.user_id, room).await.map_err(|e| self.homeserver_fault(e))?;
         let (key, room) = (agent.key, room.key);
-        let seat = self.store.write(move |tx| {
+        let seated = move |tx: &Tx<'_>| {
             tx.agent_is_live(key)?;
             tx.seat_taken(key, room)
-        });
-        new.live.put_seat(seat.await?);
+        };
+        self.write_and_follow(seated, Self::seat).await?;
         self.agents.give_token(&new.live, token_digest(&new.token));
         Ok(())
     }

@@ -12,6 +12,7 @@ use parlour_domain::{
     wait::{Reason, State, Step, Terms, step},
     wake::{Rule, Watch},
 };
+use parlour_store::Tx;
 use ruma::{OwnedUserId, UserId};
 
 use crate::{
@@ -96,14 +97,15 @@ impl App {
     }
 
     /// Rooms that no wait has covered since the agent entered them: their newest messages become context.
-    async fn open_seats(&self, agent: &AgentLive, scope: &Scope) -> Result<bool, Fault> {
+    async fn open_seats(&self, agent: &Arc<AgentLive>, scope: &Scope) -> Result<bool, Fault> {
         let mut opened = false;
         for (seat, room) in scope.iter().filter(|(seat, _)| seat.present() && !seat.opened) {
             let mut seat = seat.clone();
             room.with_log(|log| seat.open(log.by_arrival().map(|m| &**m), agent.user_id()));
             let (key, room, context) = (agent.key(), room.key, seat.context);
-            self.store.write(move |tx| tx.seat_opened(key, room, context)).await?;
-            agent.opened(room, context);
+            let live = agent.clone();
+            let write = move |tx: &Tx<'_>| tx.seat_opened(key, room, context);
+            self.write_and_follow(write, move |_, ()| live.opened(room, context)).await?;
             opened = true;
         }
         Ok(opened)

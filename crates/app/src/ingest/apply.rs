@@ -1,5 +1,7 @@
 //! Carries out steps in one write, then follows it in memory.
 
+use std::sync::Arc;
+
 use parlour_domain::ids::{AgentKey, MessageId, RoomKey};
 use parlour_store::{SeatRow, StoreError, Tx};
 use ruma::OwnedEventId;
@@ -8,7 +10,7 @@ use super::Step;
 use crate::{app::App, live::LogChange, sending::append};
 
 /// What a step came to, once it is on disk.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Effect {
     Log { room: RoomKey, changes: Vec<LogChange> },
     Landed { agent: AgentKey, submission: MessageId, event_id: OwnedEventId },
@@ -20,13 +22,13 @@ impl App {
     /// fault: the others are carried out without it.
     pub(crate) async fn carry_out(&self, steps: &[Step], journal_id: Option<i64>) -> Result<(), StoreError> {
         let all = steps.to_vec();
-        let written = self.store.write(move |tx| {
+        let write = move |tx: &Tx<'_>| {
             let effects = all.into_iter().map(|s| carry_out(tx, s)).collect::<Result<Vec<_>, _>>()?;
             done(tx, journal_id)?;
-            Ok(effects)
-        });
-        match written.await {
-            Ok(effects) => effects.into_iter().flatten().for_each(|e| self.take_effect(e)),
+            Ok(effects.concat())
+        };
+        match self.write_and_follow(write, Self::take_effects).await {
+            Ok(()) => {}
             Err(error) if is_of_one_step(&error) => self.one_by_one(steps, journal_id).await?,
             Err(error) => return Err(error),
         }
@@ -35,8 +37,8 @@ impl App {
 
     async fn one_by_one(&self, steps: &[Step], journal_id: Option<i64>) -> Result<(), StoreError> {
         for step in steps.iter().cloned() {
-            match self.store.write(move |tx| carry_out(tx, step)).await {
-                Ok(effects) => effects.into_iter().for_each(|e| self.take_effect(e)),
+            match self.write_and_follow(move |tx| carry_out(tx, step), Self::take_effects).await {
+                Ok(()) => {}
                 Err(error) if is_of_one_step(&error) => {
                     metrics::counter!("parlour_poison_events_total").increment(1);
                     tracing::error!(%error, "left out an event that cannot be stored");
@@ -45,6 +47,10 @@ impl App {
             }
         }
         self.store.write(move |tx| done(tx, journal_id)).await
+    }
+
+    fn take_effects(self: &Arc<Self>, effects: Vec<Effect>) {
+        effects.into_iter().for_each(|effect| self.take_effect(effect));
     }
 
     fn take_effect(&self, effect: Effect) {

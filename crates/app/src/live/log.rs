@@ -1,5 +1,6 @@
 use std::{
     collections::{BTreeMap, HashMap},
+    ops::Bound,
     sync::Arc,
 };
 
@@ -72,9 +73,11 @@ impl RoomLog {
         }
     }
 
-    /// What arrived after `acked`, by arrival.
-    pub(crate) fn after(&self, acked: Seq) -> impl DoubleEndedIterator<Item = &Arc<Message>> {
-        self.by_arrival.range(Seq(acked.0 + 1)..).map(|(_, m)| m)
+    /// What arrived after `after`, up to and with `through`, by arrival.
+    pub(crate) fn arrived(&self, after: Seq, through: Seq) -> impl DoubleEndedIterator<Item = &Arc<Message>> {
+        // a range that ends before it begins would panic
+        let range = (Bound::Excluded(after), Bound::Included(through.max(after)));
+        self.by_arrival.range(range).map(|(_, m)| m)
     }
 
     pub(crate) fn by_arrival(&self) -> impl DoubleEndedIterator<Item = &Arc<Message>> {

@@ -30,9 +30,8 @@ impl App {
         };
         let Some(entry) = self.own_entry(&agent, &room, submission, event_id.clone()) else { return Ok(()) };
         let (agent_key, id, event_id) = (submission.agent, submission.id, event_id.clone());
-        let changes = self.store.write(move |tx| note_sent(tx, agent_key, id, &event_id, entry)).await?;
-        self.follow(&room, &changes);
-        Ok(())
+        let write = move |tx: &Tx<'_>| note_sent(tx, agent_key, id, &event_id, entry);
+        self.write_and_follow(write, move |app, changes| app.follow(&room, &changes)).await
     }
 
     fn own_entry(
@@ -58,11 +57,13 @@ impl App {
         })
     }
 
-    /// Takes committed changes of a log into memory, and wakes whom they concern.
+    /// Takes committed changes of a log into memory, and wakes whom they concern. For the writer's thread only, see
+    /// [`App::write_and_follow`].
     pub(crate) fn follow(&self, room: &Arc<RoomLive>, changes: &[LogChange]) {
         for change in changes {
             room.apply(change);
             if let LogChange::Added(message) = change {
+                self.has_arrived(message.seq);
                 self.typing.write().spoke(room.key, &message.sender, self.now());
                 self.hub.arrived(message, room.setting(&self.settings.bot));
             }

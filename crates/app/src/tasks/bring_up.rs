@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parlour_domain::{ids::CatalogId, room::RoomKind};
 use parlour_matrix::{
     CreateRoom, HsError, Incoming,
-    events::{Create, StateChange},
+    events::{Create, StateChange, StateEvent},
 };
 use parlour_store::NewRoom;
 use ruma::{OwnedRoomId, RoomAliasId};
@@ -60,7 +60,7 @@ impl App {
 
     async fn bring_up(self: &Arc<Self>) -> Result<(), NotReady> {
         let bot = &self.settings.bot;
-        self.client.versions().await.map_err(|e| format!("homeserver.url: {e}"))?;
+        self.client.versions().await.map_err(|e| out_of_reach(&e))?;
         self.ping().await?;
         self.client.register(bot.localpart()).await.map_err(|e| format!("cannot register the bot: {e}"))?;
         self.client.whoami(bot).await.map_err(|e| {
@@ -82,9 +82,7 @@ impl App {
         match self.client.ping(&self.settings.appservice_id, &nonce).await {
             // a homeserver without this call shows by its transactions that it knows us
             Err(HsError::Refused { status: 404 | 405, .. }) | Ok(_) => Ok(()),
-            Err(error) => Err(format!(
-                "the homeserver does not take us for its appservice, or cannot reach us: {error}"
-            )),
+            Err(error) => Err(format!("{}: {error}", pinged_in_vain(&error))),
         }
     }
 
@@ -96,9 +94,14 @@ impl App {
             None => self.make_lobby(lobby).await?,
         };
         if self.rooms.lobby(&lobby.slug).is_some_and(|r| r.room_id == room_id) {
-            return self.read_state(&self.known(&room_id)?).await;
+            return self.read_room(&self.known(&room_id)?).await;
         }
         self.adopt(lobby, &room_id).await
+    }
+
+    async fn read_room(self: &Arc<Self>, room: &Arc<RoomLive>) -> Result<(), NotReady> {
+        self.read_state(room).await?;
+        self.read_history(room).await.map_err(|e| format!("cannot read earlier messages: {e}"))
     }
 
     /// A room that somebody made under the alias before is used as it is.
@@ -155,8 +158,7 @@ impl App {
             tx.put_room(&new)
         });
         let room = self.rooms.put(row.await.map_err(|e| e.to_string())?, Members::default());
-        self.read_state(&room).await?;
-        self.read_history(&room).await.map_err(|e| format!("cannot read earlier messages: {e}"))
+        self.read_room(&room).await
     }
 
     /// Who is in, who may do what, what the room is called; refuses what cannot be a lobby.
@@ -166,11 +168,16 @@ impl App {
         let mut planner = Planner::new(self, self.now());
         let mut create: Option<Create> = None;
         for event in &raw {
-            if let Incoming::State(state) = Incoming::parse(event, Some(&room.room_id))
-                && let StateChange::Create(c) = state.change
-            {
-                create = Some(c);
+            match Incoming::parse(event, Some(&room.room_id)) {
+                Incoming::State(StateEvent { change: StateChange::Create(c), .. }) => create = Some(c),
+                // known before anything opens the room to agents
+                Incoming::State(StateEvent { change: StateChange::Encryption { .. }, .. }) => {
+                    room.set_encrypted()
+                }
+                _ => {}
             }
+        }
+        for event in &raw {
             planner.take(event, Some(&room.room_id)).await;
         }
         if let Some(create) = create {
@@ -195,6 +202,31 @@ impl App {
     /// first call can come: later, a newcomer on its way in would look the same.
     fn leavers(&self) -> Vec<Arc<AgentLive>> {
         self.agents.all().into_iter().filter(|a| a.ended()).collect()
+    }
+}
+
+/// Synapse looks at the token before anything else, so a wrong one shows at the first call.
+fn out_of_reach(error: &HsError) -> String {
+    match error.has_code("M_UNKNOWN_TOKEN") {
+        true => format!(
+            "the homeserver does not know our as_token: give it our registration file and restart it. {error}"
+        ),
+        false => format!("homeserver.url: {error}"),
+    }
+}
+
+/// What to mend when the homeserver's call to us fails (spec, "Pinging": its errcodes say how far it came).
+fn pinged_in_vain(error: &HsError) -> &'static str {
+    match error {
+        HsError::Unknown(cause) if cause.contains("M_BAD_STATUS") => {
+            "the homeserver's call to us was refused: its registration file has another hs_token or url than ours"
+        }
+        HsError::Unknown(cause) if cause.contains("M_CONNECTION") => {
+            "the homeserver cannot reach us at the registration's url: server.appservice_url has to be right as seen from there"
+        }
+        _ => {
+            "the homeserver does not take us for its appservice: give it our registration file and restart it"
+        }
     }
 }
 

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use parlour_domain::{ids::RoomKey, room::RoomKind};
 
+use parlour_store::Tx;
+
 use crate::{app::App, live::AgentLive};
 
 impl App {
@@ -57,9 +59,9 @@ impl App {
         let Some(live) = self.rooms.get(room).filter(|r| r.kind() == RoomKind::Lobby) else { return Ok(()) };
         let key = agent.key();
         // noted first: the event of leaving must not look like a removal
-        let left =
-            self.store.write(move |tx| tx.seat_left(key, room, true)).await.map_err(|e| e.to_string())?;
-        left.into_iter().for_each(|row| agent.put_seat(row));
+        let write = move |tx: &Tx<'_>| tx.seat_left(key, room, true);
+        let left = self.write_and_follow(write, |app, left| left.into_iter().for_each(|row| app.seat(row)));
+        left.await.map_err(|e| e.to_string())?;
         self.client
             .leave(agent.user_id(), &live.room_id, Some("no call for a while"))
             .await
