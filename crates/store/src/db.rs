@@ -10,7 +10,12 @@ use std::{
 use rusqlite::{Connection, OpenFlags};
 use rusqlite_migration::{M, Migrations};
 
-use crate::{StoreError, readers::Readers, wal::JOURNAL_SIZE_LIMIT, writer::Writer};
+use crate::{
+    StoreError,
+    readers::Readers,
+    wal::{JOURNAL_SIZE_LIMIT, Wal},
+    writer::Writer,
+};
 
 /// Append-only: a migration that has been released is never changed, only followed by another.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -50,8 +55,8 @@ impl Store {
         create_private(folder).map_err(|cause| cannot_use(folder, cause))?;
         let lock = lock(folder)?;
         let path = folder.join("parlour.db");
-        let (connection, readers) = connect_all(&path)?;
-        let writer = Writer::start(connection, folder.join("parlour.db-wal"));
+        let (writer, checkpoints, readers) = connect_all(&path)?;
+        let writer = Wal::start(checkpoints).and_then(|wal| Writer::start(writer, wal));
         Ok(Self {
             writer: Arc::new(writer.map_err(|cause| cannot_use(folder, cause))?),
             readers: Arc::new(Readers::new(readers)),
@@ -70,7 +75,22 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     {
-        self.writer.run(work).await
+        self.writer.run(work, |done| done).await
+    }
+
+    /// The same, and once it is on disk `then`, also on the writer's thread: in the order of the commits, which tasks
+    /// that wait for their answers are not resumed in. It must not block. Where it panics, the write stands.
+    ///
+    /// # Errors
+    /// As for [`Store::write`].
+    pub async fn write_then<T, U, F, G>(&self, work: F, then: G) -> Result<U, StoreError>
+    where
+        T: Send + 'static,
+        U: Send + 'static,
+        F: FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+        G: FnOnce(T) -> U + Send + 'static,
+    {
+        self.writer.run(work, then).await
     }
 
     /// Runs `work` on a snapshot, on a thread for blocking work.
@@ -93,14 +113,14 @@ impl Store {
     }
 }
 
-/// The writer's connection, the database brought up to date, and the readers'.
-fn connect_all(path: &Path) -> Result<(Connection, Vec<Connection>), StoreError> {
+/// Brings the database up to date; the writer's connection, that for checkpoints, and the readers'.
+fn connect_all(path: &Path) -> Result<(Connection, Connection, Vec<Connection>), StoreError> {
     let unusable = |cause| StoreError::Unusable { path: path.display().to_string(), cause };
     make_private(path).map_err(|cause| cannot_use(path, cause))?;
     let mut connection = connect(path).map_err(unusable)?;
     migrations().to_latest(&mut connection)?;
     let readers = (0..READERS).map(|_| connect_reader(path)).collect::<Result<_, _>>();
-    Ok((connection, readers.map_err(unusable)?))
+    Ok((connection, connect(path).map_err(unusable)?, readers.map_err(unusable)?))
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {

@@ -61,6 +61,12 @@ impl Reader<'_> {
         evicted_through(self.0, room)
     }
 
+    /// The highest arrival number that was ever given.
+    pub fn newest_arrival(&self) -> Result<Seq, StoreError> {
+        let mut query = self.0.prepare_cached("SELECT max(seq) FROM sqlite_sequence WHERE name = 'log'")?;
+        Ok(Seq(query.query_row([], |row| row.get::<_, Option<i64>>(0))?.unwrap_or(0)))
+    }
+
     /// Whether the event is in the log, was, or was redacted.
     pub fn had(&self, event_id: &EventId) -> Result<bool, StoreError> {
         let mut query = self.0.prepare_cached(

@@ -3,7 +3,6 @@
 use std::{
     collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::PathBuf,
     sync::{Mutex, PoisonError, mpsc},
     thread::JoinHandle,
 };
@@ -43,11 +42,10 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// `wal` is the path of the write-ahead log.
-    pub(crate) fn start(mut connection: Connection, wal: PathBuf) -> std::io::Result<Self> {
+    pub(crate) fn start(mut connection: Connection, mut wal: Wal) -> std::io::Result<Self> {
         let (jobs, queue) = mpsc::channel::<Box<dyn Job>>();
-        let mut wal = Wal::new(wal);
         let run = move || {
+            Wal::watch(&connection);
             while let Ok(first) = queue.recv() {
                 let group = std::iter::once(first).chain(queue.try_iter().take(GROUP - 1)).collect();
                 write(&mut connection, group);
@@ -58,13 +56,15 @@ impl Writer {
         Ok(Self { jobs: Mutex::new(Some(jobs)), thread: Mutex::new(Some(thread)) })
     }
 
-    pub(crate) async fn run<T, F>(&self, work: F) -> Result<T, StoreError>
+    pub(crate) async fn run<T, U, F, G>(&self, work: F, then: G) -> Result<U, StoreError>
     where
         T: Send + 'static,
+        U: Send + 'static,
         F: FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+        G: FnOnce(T) -> U + Send + 'static,
     {
         let (reply, result) = oneshot::channel();
-        self.enqueue(Box::new(Work { work: Some(work), done: None, reply }))?;
+        self.enqueue(Box::new(Work { work: Some(work), done: None, then, reply }))?;
         result.await.unwrap_or(Err(StoreError::Closed))
     }
 
@@ -90,16 +90,19 @@ impl Drop for Writer {
     }
 }
 
-struct Work<T, F> {
+struct Work<T, U, F, G> {
     work: Option<F>,
     done: Option<Result<T, StoreError>>,
-    reply: oneshot::Sender<Result<T, StoreError>>,
+    then: G,
+    reply: oneshot::Sender<Result<U, StoreError>>,
 }
 
-impl<T, F> Job for Work<T, F>
+impl<T, U, F, G> Job for Work<T, U, F, G>
 where
     T: Send,
+    U: Send,
     F: FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send,
+    G: FnOnce(T) -> U + Send,
 {
     fn run(&mut self, connection: &Connection) -> Result<(), Undone> {
         let Some(work) = self.work.take() else { return Ok(()) };
@@ -119,7 +122,10 @@ where
             (Some(done), Ok(())) => done,
             (None, Ok(())) => Err(StoreError::Closed),
         };
-        let _ = self.reply.send(done);
+        let then = self.then;
+        // it is on disk: what goes wrong in memory afterwards must not stop all writing
+        let follow = |done| catch_unwind(AssertUnwindSafe(|| then(done))).map_err(|_| StoreError::Panicked);
+        let _ = self.reply.send(done.and_then(follow));
     }
 }
 

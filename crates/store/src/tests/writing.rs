@@ -228,3 +228,42 @@ fn the_last_handle_may_fall_inside_the_writer() {
     finished.recv_timeout(std::time::Duration::from_secs(10)).unwrap();
     assert!(folder.join("parlour.db").exists());
 }
+
+#[test]
+fn what_follows_a_commit_comes_after_it_in_order_and_cannot_undo_it() {
+    let store = Fixture::new();
+    let (tell, told) = mpsc::channel();
+    let (release, holding) = hold(&store.store);
+    let path = store.path();
+    let mut waiting: Vec<_> = (1..=3)
+        .map(|n| {
+            let (tell, path) = (tell.clone(), path.clone());
+            let on_disk = move || {
+                let other = Connection::open(path).unwrap();
+                other.query_row("SELECT count(*) FROM log", [], |row| row.get::<_, i64>(0)).unwrap()
+            };
+            Box::pin(store.store.write_then(
+                move |tx| {
+                    if n == 2 { Err(StoreError::Corrupt("on purpose".into())) } else { tx.append(said(n)) }
+                },
+                move |_| {
+                    tell.send((n, on_disk())).unwrap();
+                    assert!(n != 3, "on purpose");
+                },
+            ))
+        })
+        .collect();
+    let waker = std::task::Waker::noop();
+    for write in &mut waiting {
+        assert!(write.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_pending());
+    }
+    drop(release);
+    store.wait(holding).unwrap();
+    let answers: Vec<_> = waiting.into_iter().map(|write| store.wait(write)).collect();
+    assert!(answers[0].is_ok());
+    assert!(matches!(answers[1], Err(StoreError::Corrupt(_))));
+    assert!(matches!(answers[2], Err(StoreError::Panicked)));
+    assert_eq!(told.try_iter().collect::<Vec<_>>(), [(1, 2), (3, 2)]);
+    assert_eq!(store.order(), [1, 3]);
+    store.says([4]);
+}
