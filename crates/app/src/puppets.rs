@@ -22,6 +22,11 @@ impl App {
         fault_of(error)
     }
 
+    /// The bot or a puppet, living or gone.
+    pub(crate) fn is_ours(&self, user: &UserId) -> bool {
+        *user == self.settings.bot || self.settings.is_puppet(user)
+    }
+
     pub(crate) async fn join_as(&self, user: &UserId, room: &RoomLive) -> Result<OwnedRoomId, HsError> {
         let _one = room.joining.lock().await;
         self.client.join(user, room.room_id.as_str().try_into().map_err(bad_room_id)?, &[]).await

@@ -22,7 +22,7 @@ impl Tx<'_> {
     /// Removes an agent, as far as codes and knocks are concerned.
     pub fn revoke(&self, agent: AgentKey, room: RoomKey) -> Result<(), StoreError> {
         let set = "UPDATE passes SET removed_at_code = (SELECT code_number FROM rooms WHERE room_key = ?2)
-            WHERE agent_key = ?1 AND room_key = ?2";
+            WHERE agent_key = ?1 AND room_key = ?2 AND removed_at_code IS NULL";
         self.0.prepare_cached(set)?.execute((agent.0, room.0))?;
         let answered = "UPDATE knocks SET answer = 'admitted' WHERE room_key = ?2 AND agent_key = ?1 AND answer = 'declined'";
         self.0.prepare_cached(answered)?.execute((agent.0, room.0))?;

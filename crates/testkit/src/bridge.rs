@@ -2,13 +2,18 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use parlour_app::{
-    App, Intake,
+    App, Intake, SealingKey,
     request::Join,
     runtime::{Chance, Tasks},
-    settings::{AgentSettings, LobbySettings, Settings},
+    settings::{AgentSettings, LobbySettings, PeopleSettings, Settings},
     view::{Lobby, Readiness, Welcome},
 };
-use parlour_domain::{fault::Fault, limits::Limits, source::Source};
+use parlour_domain::{
+    fault::Fault,
+    limits::Limits,
+    people::{Invitable, Invites},
+    source::Source,
+};
 use parlour_matrix::Client;
 use parlour_store::Store;
 use tokio::runtime::Runtime;
@@ -99,7 +104,7 @@ impl Bridge {
         let opened = runtime.spawn(async move {
             let clock = Arc::new(clock);
             let app =
-                App::open(settings, kept, client, clock, chance, of_tasks).await.expect("the app opens");
+                App::open(settings, kept, client, clock, chance, SealingKey::new(&[7; 32]), of_tasks).await.expect("the app opens");
             serve(app.clone(), address).await;
             app.start();
             app
@@ -253,6 +258,7 @@ fn settings() -> Settings {
         puppet_prefix: PUPPET_PREFIX.to_owned(),
         public_url: "https://agents.example.org".to_owned(),
         lobbies: vec![lobby("lobby", "Lobby", true)],
+        people: PeopleSettings { invitable: Invitable::Local, invites: Invites::Local },
         agents: AgentSettings {
             enabled: true,
             idle_ms: 60 * 60_000,

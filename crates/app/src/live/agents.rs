@@ -9,7 +9,7 @@ use std::{
 use parking_lot::RwLock;
 use parlour_domain::{
     agent::Agent,
-    ids::{AgentKey, RoomKey},
+    ids::{AgentId, AgentKey, RoomKey},
     inbox::Ack,
     names::pick_number,
     seat::{Context, Seat},
@@ -223,6 +223,12 @@ impl Agents {
     #[must_use]
     pub(crate) fn get(&self, key: AgentKey) -> Option<Arc<AgentLive>> {
         self.index.read().by_key.get(&key).cloned()
+    }
+
+    /// By the id that the wire knows.
+    #[must_use]
+    pub(crate) fn by_id(&self, id: AgentId) -> Option<Arc<AgentLive>> {
+        self.index.read().by_key.values().find(|a| a.agent.id == id).cloned()
     }
 
     #[must_use]

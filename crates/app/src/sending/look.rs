@@ -22,8 +22,11 @@ impl App {
         room: &RoomLive,
     ) -> Result<Option<OwnedEventId>, HsError> {
         match self.look_as(agent.user_id(), submission, agent, room).await {
-            // removed meanwhile: the bot may still see what it said before
-            Err(HsError::Refused { .. }) => self.look_as(&self.settings.bot, submission, agent, room).await,
+            // removed meanwhile: others of ours may still see what it said before
+            Err(HsError::Refused { .. }) => match self.reader(room) {
+                Some(reader) => self.look_as(&reader, submission, agent, room).await,
+                None => Ok(None),
+            },
             looked => looked,
         }
     }

@@ -172,7 +172,7 @@ impl App {
         id: MessageId,
         content: &str,
     ) -> Result<ruma::OwnedEventId, HsError> {
-        if room.encrypted() {
+        if room.may_be_encrypted() {
             return Err(HsError::NotSent("the room is encrypted".to_owned()));
         }
         let content: &RawValue =
@@ -210,7 +210,7 @@ impl App {
 
 /// What would be said in plain text is not said in an encrypted room.
 pub(crate) fn not_in_clear(room: &RoomLive) -> Result<(), Fault> {
-    if !room.encrypted() {
+    if !room.may_be_encrypted() {
         return Ok(());
     }
     Err(Fault::new(

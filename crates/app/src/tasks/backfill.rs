@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use parlour_domain::{ids::Pos, limits::ROOM_HISTORY, message::Message};
-use parlour_matrix::{HsError, Incoming};
+use parlour_matrix::{
+    HsError, Incoming,
+    events::{Membership, StateChange, StateEvent},
+};
 use parlour_store::{Gap, NewEntry, StoreError, Tx};
-use ruma::OwnedEventId;
+use ruma::{OwnedEventId, RoomId, UserId};
 use serde_json::value::RawValue;
 
 use crate::{
@@ -22,6 +25,8 @@ pub(crate) enum Until {
     /// To a message that is known.
     Known,
     AllThatIsKept,
+    /// The same, with what is known already in its place.
+    Everything,
 }
 
 /// What a look back brought up, newest first.
@@ -50,20 +55,49 @@ impl App {
         if self.store.read(move |r| r.meta(&asked)).await?.is_some() {
             return Ok(());
         }
-        let mut back = self.look_back(room, Until::AllThatIsKept).await?;
+        let Some(reader) = self.reader(room) else { return Ok(()) };
+        let mut back = self.look_back(room, &reader, Until::AllThatIsKept).await?;
         back.known = None;
         let before = self.oldest(room).await?;
         self.fill_in(room, back, before, false).await?;
         Ok(self.store.write(move |tx| tx.set_meta(&done, b"")).await?)
     }
 
+    /// What was said in a room that `reader` has just come into, and where in its order that was: before all that is
+    /// known, nothing may have been.
+    pub(crate) async fn read_history_around_join(
+        &self,
+        room: &Arc<RoomLive>,
+        reader: &UserId,
+    ) -> Result<Pos, BackfillError> {
+        let back = self.look_back(room, reader, Until::Everything).await?;
+        let before = last_before_join(&back, &room.room_id, reader);
+        self.fill_in(room, back, None, false).await?;
+        let Some(before) = before else { return Ok(Pos(0)) };
+        Ok(room.with_log(|log| log.event(&before).map_or(Pos(0), |m| m.pos)))
+    }
+
+    /// All that is kept of a room, in its order, whatever of it is known already.
+    pub(crate) async fn read_all_history(
+        &self,
+        room: &Arc<RoomLive>,
+        reader: &UserId,
+    ) -> Result<(), BackfillError> {
+        let back = self.look_back(room, reader, Until::Everything).await?;
+        self.fill_in(room, back, None, false).await
+    }
+
     /// Pages back from the newest message, as far as is kept at most.
-    pub(crate) async fn look_back(&self, room: &RoomLive, until: Until) -> Result<LookBack, BackfillError> {
-        let bot = &self.settings.bot;
+    pub(crate) async fn look_back(
+        &self,
+        room: &RoomLive,
+        reader: &UserId,
+        until: Until,
+    ) -> Result<LookBack, BackfillError> {
         let mut back = LookBack::default();
         let (mut from, mut messages) = (None::<String>, 0);
         while messages < ROOM_HISTORY {
-            let page = self.client.messages(bot, &room.room_id, from.as_deref(), true, PAGE).await?;
+            let page = self.client.messages(reader, &room.room_id, from.as_deref(), true, PAGE).await?;
             for raw in page.chunk {
                 if let Incoming::Message(message) = Incoming::parse(&raw, Some(&room.room_id)) {
                     messages += 1;
@@ -71,6 +105,7 @@ impl App {
                         (false, _) => back.known = None,
                         // newer ones come, or came, by transaction
                         (true, Until::AllThatIsKept) => back.events.clear(),
+                        (true, Until::Everything) => {}
                         // known from the answer to its send: what came before it may be lost all the same
                         (true, Until::Known) if self.settings.is_puppet(&message.head.sender) => {
                             back.known = Some(message.head.event_id);
@@ -133,6 +168,22 @@ impl App {
         let earlier = |m: &Arc<Message>| before.is_none_or(|b| m.pos < b);
         Ok(room.with_log(|log| log.in_order().into_iter().rfind(earlier).map(|m| m.event_id.clone())))
     }
+}
+
+/// The newest message that was said before `reader` came in.
+fn last_before_join(back: &LookBack, room: &RoomId, reader: &UserId) -> Option<OwnedEventId> {
+    let is_join = |event: &&Box<RawValue>| match Incoming::parse(event, Some(room)) {
+        Incoming::State(StateEvent { change: StateChange::Member(member), .. }) => {
+            member.user == reader && member.membership == Membership::Join
+        }
+        _ => false,
+    };
+    let earlier = back.events.iter().skip_while(|event| !is_join(event));
+    earlier.filter_map(|event| match Incoming::parse(event, Some(room)) {
+        Incoming::Message(message) => Some(message.head.event_id),
+        _ => None,
+    })
+    .next()
 }
 
 /// Messages, and what changes messages. Nothing else of the past counts today.

@@ -3,17 +3,13 @@
 use std::sync::Arc;
 
 use parlour_domain::{ids::CatalogId, room::RoomKind};
-use parlour_matrix::{
-    CreateRoom, HsError, Incoming,
-    events::{Create, StateChange, StateEvent},
-};
+use parlour_matrix::{CreateRoom, HsError};
 use parlour_store::NewRoom;
 use ruma::{OwnedRoomId, RoomAliasId};
 use serde_json::json;
 
 use crate::{
     app::App,
-    ingest::Planner,
     live::{AgentLive, Members, RoomLive},
     settings::LobbySettings,
     view::Readiness,
@@ -163,31 +159,7 @@ impl App {
 
     /// Who is in, who may do what, what the room is called; refuses what cannot be a lobby.
     async fn read_state(self: &Arc<Self>, room: &Arc<RoomLive>) -> Result<(), NotReady> {
-        let raw =
-            self.client.room_state(&self.settings.bot, &room.room_id).await.map_err(|e| e.to_string())?;
-        let mut planner = Planner::new(self, self.now());
-        let mut create: Option<Create> = None;
-        for event in &raw {
-            match Incoming::parse(event, Some(&room.room_id)) {
-                Incoming::State(StateEvent { change: StateChange::Create(c), .. }) => create = Some(c),
-                // known before anything opens the room to agents
-                Incoming::State(StateEvent { change: StateChange::Encryption { .. }, .. }) => {
-                    room.set_encrypted()
-                }
-                _ => {}
-            }
-        }
-        for event in &raw {
-            planner.take(event, Some(&room.room_id)).await;
-        }
-        if let Some(create) = create {
-            let power = room
-                .power()
-                .map_or_else(|| parlour_matrix::events::Power::absent(&create), |p| p.under(&create));
-            planner.power(room, power);
-        }
-        let steps = planner.finish();
-        self.carry_out(&steps, None).await.map_err(|e| e.to_string())?;
+        self.survey(room, &self.settings.bot).await.map_err(|e| e.to_string())?;
         if room.encrypted() {
             return Err("the room under its alias is encrypted: a lobby has to be readable by everybody; move the alias".to_owned());
         }

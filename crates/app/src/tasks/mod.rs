@@ -4,5 +4,8 @@ mod backfill;
 mod bring_up;
 mod housekeeping;
 mod idle;
+mod invitations;
 mod reconcile;
+mod silence;
 mod strays;
+mod successors;

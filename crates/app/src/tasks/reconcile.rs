@@ -71,28 +71,25 @@ impl App {
     }
 
     async fn reconcile(&self, room: &Arc<RoomLive>) -> Result<(), BackfillError> {
-        let Some(newest) = self.newest(room).await? else { return Ok(()) };
+        let Some(reader) = self.reader(room) else { return Ok(()) };
+        let Some(newest) = self.newest(room, &reader).await? else { return Ok(()) };
         if self.arrives(&newest).await? {
             return Ok(());
         }
         tracing::warn!(room = %room.room_id, "the homeserver has messages that it did not bring; fetching them");
-        let back = self.look_back(room, Until::Known).await?;
+        let back = self.look_back(room, &reader, Until::Known).await?;
         self.fill_in(room, back, None, true).await
     }
 
     /// The newest message as the homeserver has it. Not one of ours: those are known from the answers to their sends,
     /// also where nothing else came.
-    async fn newest(&self, room: &RoomLive) -> Result<Option<OwnedEventId>, BackfillError> {
-        let page = self.client.messages(&self.settings.bot, &room.room_id, None, true, 100).await?;
+    async fn newest(&self, room: &RoomLive, reader: &UserId) -> Result<Option<OwnedEventId>, BackfillError> {
+        let page = self.client.messages(reader, &room.room_id, None, true, 100).await?;
         let said = page.chunk.iter().find_map(|raw| match Incoming::parse(raw, Some(&room.room_id)) {
             Incoming::Message(message) if !self.is_ours(&message.head.sender) => Some(message.head.event_id),
             _ => None,
         });
         Ok(said)
-    }
-
-    fn is_ours(&self, user: &UserId) -> bool {
-        *user == self.settings.bot || self.settings.is_puppet(user)
     }
 
     /// Whether a message is known, or comes while transactions still do.
