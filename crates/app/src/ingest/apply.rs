@@ -115,6 +115,12 @@ fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
     Ok(vec![])
 }
 
+/// What a step that edits or redacts changes in its room's log.
+pub(crate) fn log_changes(tx: &Tx<'_>, step: Step) -> Result<Vec<LogChange>, StoreError> {
+    let effects = carry_out(tx, step)?.into_iter();
+    Ok(effects.flat_map(|e| if let Effect::Log { changes, .. } = e { changes } else { vec![] }).collect())
+}
+
 /// A message goes; an edit's going brings the words before it back.
 fn redact(tx: &Tx<'_>, room: RoomKey, event_id: &OwnedEventId) -> Result<Vec<Effect>, StoreError> {
     let restored = tx.redact_edit(event_id)?.map(|(seq, body)| LogChange::Edited { seq, body });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parlour_domain::{ids::CatalogId, room::RoomKind};
 use parlour_matrix::{
     CreateRoom, HsError, Incoming,
-    events::{Create, StateChange},
+    events::{Create, StateChange, StateEvent},
 };
 use parlour_store::NewRoom;
 use ruma::{OwnedRoomId, RoomAliasId};
@@ -94,9 +94,14 @@ impl App {
             None => self.make_lobby(lobby).await?,
         };
         if self.rooms.lobby(&lobby.slug).is_some_and(|r| r.room_id == room_id) {
-            return self.read_state(&self.known(&room_id)?).await;
+            return self.read_room(&self.known(&room_id)?).await;
         }
         self.adopt(lobby, &room_id).await
+    }
+
+    async fn read_room(self: &Arc<Self>, room: &Arc<RoomLive>) -> Result<(), NotReady> {
+        self.read_state(room).await?;
+        self.read_history(room).await.map_err(|e| format!("cannot read earlier messages: {e}"))
     }
 
     /// A room that somebody made under the alias before is used as it is.
@@ -153,8 +158,7 @@ impl App {
             tx.put_room(&new)
         });
         let room = self.rooms.put(row.await.map_err(|e| e.to_string())?, Members::default());
-        self.read_state(&room).await?;
-        self.read_history(&room).await.map_err(|e| format!("cannot read earlier messages: {e}"))
+        self.read_room(&room).await
     }
 
     /// Who is in, who may do what, what the room is called; refuses what cannot be a lobby.
@@ -164,11 +168,16 @@ impl App {
         let mut planner = Planner::new(self, self.now());
         let mut create: Option<Create> = None;
         for event in &raw {
-            if let Incoming::State(state) = Incoming::parse(event, Some(&room.room_id))
-                && let StateChange::Create(c) = state.change
-            {
-                create = Some(c);
+            match Incoming::parse(event, Some(&room.room_id)) {
+                Incoming::State(StateEvent { change: StateChange::Create(c), .. }) => create = Some(c),
+                // known before anything opens the room to agents
+                Incoming::State(StateEvent { change: StateChange::Encryption { .. }, .. }) => {
+                    room.set_encrypted()
+                }
+                _ => {}
             }
+        }
+        for event in &raw {
             planner.take(event, Some(&room.room_id)).await;
         }
         if let Some(create) = create {
