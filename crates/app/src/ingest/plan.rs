@@ -92,7 +92,8 @@ impl<'a> Planner<'a> {
             Incoming::Message(message) => self.message(message).await,
             Incoming::Edit(edit) => self.edit(edit),
             Incoming::Redaction(redaction) => self.redaction(redaction),
-            Incoming::State(state) => self.state(state),
+            // only transactions come without naming their room
+            Incoming::State(state) => self.state(state, room.is_none()),
             Incoming::Poison { event_id, why } => {
                 metrics::counter!("parlour_poison_events_total").increment(1);
                 tracing::warn!(?event_id, why, "skipped an event that makes no sense");
@@ -175,10 +176,13 @@ impl<'a> Planner<'a> {
     }
 
     /// Facts about rooms go into memory at once, for the events after them; being told twice changes nothing.
-    fn state(&mut self, state: StateEvent) {
+    fn state(&mut self, state: StateEvent, live: bool) {
         let Some(room) = self.app.rooms.by_id(&state.head.room_id) else { return };
         match state.change {
-            StateChange::Member(member) => self.member(&room, member),
+            StateChange::Member(member) => {
+                let own_doing = live && state.head.sender == member.user;
+                self.member(&room, member, own_doing);
+            }
             StateChange::Name(name) => {
                 room.set_name(name.clone());
                 self.steps.push(Step::Name { room: room.key, name });
@@ -210,10 +214,14 @@ impl<'a> Planner<'a> {
         room.set_power(power);
     }
 
-    fn member(&mut self, room: &Arc<RoomLive>, state: MemberState) {
+    /// A puppet does nothing by itself: its leaving was noted before it was asked for, and may have been followed by a
+    /// new join since.
+    fn member(&mut self, room: &Arc<RoomLive>, state: MemberState, own_doing: bool) {
         if let Some(agent) = self.app.agents.by_user(&state.user) {
             match state.membership {
+                Membership::Join if agent.has_left_since(room.key) => {}
                 Membership::Join => self.steps.push(Step::Joined { agent: agent.key(), room: room.key }),
+                Membership::Leave | Membership::Ban if own_doing => {}
                 Membership::Leave | Membership::Ban => {
                     self.steps.push(Step::Left { agent: agent.key(), room: room.key });
                 }

@@ -208,6 +208,11 @@ impl Rooms {
     /// Adds a room, or brings what is known of it up to date.
     pub(crate) fn put(&self, row: RoomRow, members: Members) -> Arc<RoomLive> {
         let mut index = self.index.write();
+        if row.slug.is_some() {
+            // the alias may have moved to this room from another one
+            let others = index.by_key.values().filter(|r| r.key != row.room.key);
+            others.map(|r| r.facts.write()).filter(|f| f.slug == row.slug).for_each(|mut f| f.slug = None);
+        }
         if let Some(known) = index.by_key.get(&row.room.key) {
             let mut facts = known.facts.write();
             facts.slug = row.slug;
