@@ -39,7 +39,8 @@ fn fault_of(error: HsError) -> Fault {
             Fault::new(Code::RateLimited, "The Matrix server asks to slow down. Wait as long as Retry-After says.")
                 .retry_after(seconds)
         }
-        error if error.is_forbidden() => Fault::new(
+        // Synapse calls a ban M_BAD_STATE where one joins (1.163)
+        error if error.is_forbidden() || error.has_code("M_BAD_STATE") => Fault::new(
             Code::Forbidden,
             "The Matrix server refused this: you may have been removed from the room or banned. Ask its people.",
         )
