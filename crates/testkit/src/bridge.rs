@@ -17,7 +17,9 @@ use crate::{
     Agent, FakeHomeserver, ManualClock, Pending, SeededChance,
     agent::{Current, Link, call},
     eventually, eventually_is,
-    homeserver::{APPSERVICE_ID, AS_TOKEN, BOT, HS_TOKEN, PUPPET_PREFIX, SERVER_NAME, bind_again},
+    homeserver::{
+        APPSERVICE_ID, AS_TOKEN, BOT, HS_TOKEN, PUPPET_PREFIX, SERVER_NAME, bind_again, unused_address,
+    },
     within,
 };
 
@@ -66,7 +68,7 @@ impl Bridge {
 
     /// Does not run yet.
     pub async fn prepare(change: impl FnOnce(&mut Setup)) -> Self {
-        let address = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port");
+        let address = unused_address();
         let clock = ManualClock::default();
         let hs = FakeHomeserver::start(clock.clone(), address.to_string()).await;
         let chance = Arc::new(SeededChance::new(7));
@@ -96,7 +98,8 @@ impl Bridge {
         let (kept, of_tasks, address) = (store.clone(), tasks.clone(), self.address);
         let opened = runtime.spawn(async move {
             let clock = Arc::new(clock);
-            let app = App::open(settings, kept, client, clock, chance, of_tasks).await.expect("the app opens");
+            let app =
+                App::open(settings, kept, client, clock, chance, of_tasks).await.expect("the app opens");
             serve(app.clone(), address).await;
             app.start();
             app
@@ -250,7 +253,11 @@ fn settings() -> Settings {
         puppet_prefix: PUPPET_PREFIX.to_owned(),
         public_url: "https://agents.example.org".to_owned(),
         lobbies: vec![lobby("lobby", "Lobby", true)],
-        agents: AgentSettings { enabled: true, idle_ms: 60 * 60_000, disable_after_ms: 30 * 24 * 60 * 60_000 },
+        agents: AgentSettings {
+            enabled: true,
+            idle_ms: 60 * 60_000,
+            disable_after_ms: 30 * 24 * 60 * 60_000,
+        },
         limits: Limits::default(),
     }
 }
