@@ -20,8 +20,8 @@ impl App {
     pub(crate) async fn watch_for_outages(self: &Arc<Self>) {
         loop {
             self.until_reconciled().await;
-            self.look_for_left_behind().await;
             tokio::select! {
+                () = self.look_for_left_behind() => {}
                 () = self.outage.notified() => {}
                 () = self.tasks.stopped() => return,
             }
