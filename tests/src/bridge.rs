@@ -74,7 +74,12 @@ impl Bridge {
     pub fn start(&self) -> Result<()> {
         let log = OpenOptions::new().create(true).append(true).open(self.log_path())?;
         let mut command = Command::new(binary()?);
-        command.args(["serve", "--log", "info,parlour=debug,parlour_app=debug,parlour_matrix=debug", "--config"]);
+        command.args([
+            "serve",
+            "--log",
+            "info,parlour=debug,parlour_app=debug,parlour_matrix=debug",
+            "--config",
+        ]);
         command.arg(self.folder.join("parlour.toml")).current_dir(&self.folder);
         // In the test's process group, so that whoever stops the test stops the bridge too.
         let child = command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).spawn()?;
@@ -123,20 +128,20 @@ impl Bridge {
         Ok(value.map(str::parse).transpose()?)
     }
 
-    /// Waits until `/ready` is a 503 whose reason holds one of these words.
+    /// Waits until `/ready` is a 503 whose reason names this.
     ///
     /// # Errors
     /// It says something else for a minute.
-    pub async fn not_ready_because(&self, words: &[&str]) -> Result<String> {
+    pub async fn not_ready_because(&self, what: &str) -> Result<String> {
         let mut last = String::new();
         let said = until("a reason", 60, async || {
             let Ok(answer) = self.readiness().await else { return Ok(None) };
             last = answer.body["reason"].as_str().unwrap_or_default().to_owned();
-            let found = answer.status == 503 && words.iter().any(|w| last.contains(w));
+            let found = answer.status == 503 && last.contains(what);
             Ok(found.then(|| last.clone()))
         });
         let said = said.await;
-        said.with_context(|| format!("the reason should have one of {words:?}, but it is {last:?}"))
+        said.with_context(|| format!("the reason should name {what}, but it is {last:?}"))
     }
 
     /// SIGKILL, and reaped.

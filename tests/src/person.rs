@@ -41,8 +41,7 @@ impl Person {
     /// # Errors
     /// Synapse refuses.
     pub fn register(synapse: &Synapse, localpart: &str) -> Result<Self> {
-        let user =
-            tokio::task::block_in_place(|| synapse.register_user(localpart, "correct horse battery"))?;
+        let user = tokio::task::block_in_place(|| synapse.register_user(localpart, "correct horse battery"))?;
         Ok(Self {
             http: client()?,
             base: format!("{}/_matrix/client/v3", synapse.url()),

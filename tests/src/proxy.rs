@@ -137,5 +137,6 @@ async fn strikes(shared: &Shared) -> bool {
 fn is_send(chunk: &[u8]) -> Option<bool> {
     let begins = [&b"GET "[..], b"PUT ", b"POST ", b"DELETE "].iter().any(|verb| chunk.starts_with(verb));
     let line = chunk.split(|byte| *byte == b'\r').next().unwrap_or_default();
-    begins.then(|| line.starts_with(b"PUT ") && String::from_utf8_lossy(line).contains("/send/m.room.message/"))
+    begins
+        .then(|| line.starts_with(b"PUT ") && String::from_utf8_lossy(line).contains("/send/m.room.message/"))
 }

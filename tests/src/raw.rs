@@ -61,7 +61,8 @@ fn parse(bytes: &[u8], end: bool) -> Option<RawAnswer> {
     let split = bytes.windows(4).position(|w| w == b"\r\n\r\n")?;
     let head = String::from_utf8_lossy(&bytes[..split]).to_ascii_lowercase();
     let body = &bytes[split + 4..];
-    let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse::<usize>().ok());
+    let length =
+        head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse::<usize>().ok());
     let whole = length.is_some_and(|length| body.len() >= length);
     let status = head.split(' ').nth(1)?.parse().ok()?;
     (whole || end).then(|| RawAnswer { status, head, body: serde_json::from_slice(body).unwrap_or_default() })

@@ -138,7 +138,8 @@ impl Stack {
     /// # Errors
     /// SQLite finds something wrong.
     pub fn check_database(&self) -> Result<()> {
-        let database = Connection::open_with_flags(self.bridge.database()?, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let database =
+            Connection::open_with_flags(self.bridge.database()?, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let integrity: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
         ensure!(integrity == "ok", "integrity_check: {integrity}");
         let orphans = database.prepare("PRAGMA foreign_key_check")?.query([])?.next()?.is_some();

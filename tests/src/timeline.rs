@@ -18,6 +18,7 @@ pub fn count(timeline: &[Value], text: &str) -> usize {
 
 /// Sender and submission id of each message that an agent sent.
 pub fn submission_ids(timeline: &[Value]) -> Vec<(&str, &str)> {
-    let ids = timeline.iter().filter_map(|e| Some((e["sender"].as_str()?, e["content"][SUBMISSION].as_str()?)));
+    let ids =
+        timeline.iter().filter_map(|e| Some((e["sender"].as_str()?, e["content"][SUBMISSION].as_str()?)));
     ids.collect()
 }

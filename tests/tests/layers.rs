@@ -73,7 +73,8 @@ fn deny_toml_says_the_same() -> Result<()> {
     let bans = deny["bans"]["deny"].as_array().context("no bans.deny")?;
     for (layer, _) in LAYERS.iter().filter(|(layer, _)| *layer != "parlour") {
         let ban = bans.iter().find(|ban| ban["crate"].as_str() == Some(*layer));
-        let wrappers = ban.and_then(|b| b["wrappers"].as_array()).with_context(|| format!("no ban for {layer}"))?;
+        let wrappers =
+            ban.and_then(|b| b["wrappers"].as_array()).with_context(|| format!("no ban for {layer}"))?;
         let wrappers: BTreeSet<&str> = wrappers.iter().filter_map(|w| w.as_str()).collect();
         let users = LAYERS.iter().filter(|(_, allowed)| allowed.contains(layer)).map(|(user, _)| *user);
         let expected: BTreeSet<&str> = users.chain(["parlour-testkit"]).collect();
@@ -84,7 +85,8 @@ fn deny_toml_says_the_same() -> Result<()> {
 
 #[test]
 fn every_path_in_the_docs_exists() -> Result<()> {
-    let text = std::fs::read_to_string(root().join("docs/architecture.md")).context("docs/architecture.md")?;
+    let text =
+        std::fs::read_to_string(root().join("docs/architecture.md")).context("docs/architecture.md")?;
     let missing: Vec<&str> = paths(&text).filter(|path| !root().join(path).exists()).collect();
     assert!(missing.is_empty(), "docs/architecture.md names what is not there: {missing:?}");
     assert!(paths(&text).count() >= 10, "docs/architecture.md names hardly any file; is it read right?");
@@ -94,6 +96,7 @@ fn every_path_in_the_docs_exists() -> Result<()> {
 /// Words in backquotes that look like a path of the repository.
 fn paths(text: &str) -> impl Iterator<Item = &str> {
     let quoted = text.split('`').skip(1).step_by(2);
-    let words = quoted.filter(|w| !w.contains(char::is_whitespace) && !w.starts_with(['/', '_', '-']) && !w.contains("::"));
+    let words = quoted
+        .filter(|w| !w.contains(char::is_whitespace) && !w.starts_with(['/', '_', '-']) && !w.contains("::"));
     words.filter(|w| w.contains('/') && !w.contains("://") && !w.contains(['{', '*', '<']))
 }

@@ -52,10 +52,15 @@ async fn is_one_event(ada: &Person, agent: &Agent, body: &Value, event_id: &str)
     let said = text(&body["text"]);
     let timeline = ada.timeline(&agent.room).await?;
     assert_eq!(count(&timeline, said), 1, "{said} by Synapse's account");
-    let event = timeline.iter().find(|e| e["event_id"] == event_id).context("the event is not in the room")?;
+    let event =
+        timeline.iter().find(|e| e["event_id"] == event_id).context("the event is not in the room")?;
     assert_eq!(event["content"]["body"], body["text"]);
     let history = agent.history("limit=50").await?;
-    let mine = history["messages"].as_array().into_iter().flatten().filter(|m| m["messageId"] == body["submissionId"]);
+    let mine = history["messages"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|m| m["messageId"] == body["submissionId"]);
     assert_eq!(mine.map(|m| text(&m["eventId"])).collect::<Vec<_>>(), [event_id], "{said} in the history");
     Ok(())
 }

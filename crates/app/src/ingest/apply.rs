@@ -10,7 +10,7 @@ use super::Step;
 use crate::{app::App, live::LogChange, sending::append};
 
 /// What a step came to, once it is on disk.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Effect {
     Log { room: RoomKey, changes: Vec<LogChange> },
     Landed { agent: AgentKey, submission: MessageId, event_id: OwnedEventId },
@@ -27,7 +27,7 @@ impl App {
         let write = move |tx: &Tx<'_>| {
             let effects = all.into_iter().map(|s| carry_out(tx, s)).collect::<Result<Vec<_>, _>>()?;
             done(tx, journal_id)?;
-            Ok(effects.concat())
+            Ok(effects.into_iter().flatten().collect::<Vec<_>>())
         };
         match self.write_and_follow(write, Self::take_effects).await {
             Ok(()) => {}
@@ -127,6 +127,12 @@ fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
         Step::Encrypted { room } => tx.set_room_encrypted(room)?,
     }
     Ok(vec![])
+}
+
+/// What a step that edits or redacts changes in its room's log.
+pub(crate) fn log_changes(tx: &Tx<'_>, step: Step) -> Result<Vec<LogChange>, StoreError> {
+    let effects = carry_out(tx, step)?.into_iter();
+    Ok(effects.flat_map(|e| if let Effect::Log { changes, .. } = e { changes } else { vec![] }).collect())
 }
 
 /// A message goes; an edit's going brings the words before it back.

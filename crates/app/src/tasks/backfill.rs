@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     app::App,
-    ingest::{Planner, Step},
+    ingest::{Planner, Step, log_changes},
     live::{LogChange, RoomLive},
 };
 
@@ -36,6 +36,13 @@ pub(crate) struct LookBack {
     /// The message at which it ended, where that is known.
     known: Option<OwnedEventId>,
     reached_the_start: bool,
+}
+
+impl LookBack {
+    /// A page, newest first, with unknown messages between known ones.
+    pub(crate) fn between_known(events: Vec<Box<RawValue>>) -> Self {
+        Self { events, ..Self::default() }
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -143,13 +150,18 @@ impl App {
         let gap = lost && back.known.is_none() && !back.reached_the_start;
         let (room_key, after) = (room.key, self.newest_before(room, before).await?);
         let room = room.clone();
-        let write = move |tx: &Tx<'_>| write_filled(tx, room_key, entries, before, gap.then_some(after));
+        let write = move |tx: &Tx<'_>| {
+            let mut changes = write_filled(tx, room_key, entries, before, gap.then_some(after))?;
+            for step in rest {
+                changes.extend(log_changes(tx, step)?);
+            }
+            Ok(changes)
+        };
         self.write_and_follow(write, move |app, changes| app.follow(&room, &changes)).await?;
-        self.carry_out(&rest, None).await?;
         Ok(())
     }
 
-    async fn had(&self, event_id: &OwnedEventId) -> Result<bool, StoreError> {
+    pub(super) async fn had(&self, event_id: &OwnedEventId) -> Result<bool, StoreError> {
         let event_id = event_id.clone();
         self.store.read(move |r| r.had(&event_id)).await
     }

@@ -5,6 +5,7 @@ mod bring_up;
 mod housekeeping;
 mod idle;
 mod invitations;
+mod left_behind;
 mod reconcile;
 mod silence;
 mod strays;

@@ -11,6 +11,7 @@ use crate::{app::App, live::RoomLive};
 /// The homeserver delivers what piled up in its own time: an unknown message counts as lost only once nothing has come
 /// for this long.
 const PATIENCE_MS: i64 = 15_000;
+const LOOK_MS: i64 = 500;
 const RETRY_MS: i64 = 2_000;
 const LONGEST_PAUSE_MS: i64 = 60_000;
 
@@ -20,6 +21,7 @@ impl App {
         loop {
             self.until_reconciled().await;
             tokio::select! {
+                () = self.look_for_left_behind() => {}
                 () = self.outage.notified() => {}
                 () = self.tasks.stopped() => return,
             }
@@ -108,7 +110,10 @@ impl App {
             if self.now() - quiet_since >= PATIENCE_MS || self.tasks.stopping() {
                 return Ok(self.tasks.stopping());
             }
-            self.clock.sleep_until(self.now() + 500).await;
+            tokio::select! {
+                () = self.clock.sleep_until(self.now() + LOOK_MS) => {}
+                () = self.tasks.stopped() => {}
+            }
         }
     }
 }

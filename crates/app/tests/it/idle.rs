@@ -9,6 +9,7 @@ use parlour_testkit::{Agent, Bridge, Call, Mishap, Texts, When, browse, join, wa
 use crate::support::{code, pass_until};
 
 async fn idle(bridge: &Bridge, agent: &Agent) {
+    bridge.caught_up().await;
     bridge.clock.advance(HOUR_MS);
     gone(bridge, agent).await;
 }
@@ -165,7 +166,8 @@ async fn late_news_of_its_join_do_not_bring_it_back() {
     bridge.caught_up().await;
     bridge.hs.hold_transactions().await;
     let agent = bridge.join("Robin").await;
-    idle(&bridge, &agent).await;
+    bridge.clock.advance(HOUR_MS);
+    gone(&bridge, &agent).await;
     bridge.hs.release_transactions();
     bridge.caught_up().await;
     assert_eq!(bridge.lobbies()[0].online, 0);

@@ -1,8 +1,8 @@
 //! Saying something, when the homeserver behaves more or less.
 
-use parlour_app::request::Send;
+use parlour_app::{request::Send, runtime::Clock};
 use parlour_domain::fault::Code;
-use parlour_testkit::{Bridge, Call, Mishap, Texts, When, browse, named};
+use parlour_testkit::{Bridge, Call, Mishap, Texts, When, browse, eventually_is, named};
 
 use crate::support::{code, id, pass_until};
 
@@ -108,20 +108,20 @@ async fn an_effort_of_ten_minutes_and_again_when_asked() {
     let bridge = Bridge::start().await;
     let agent = bridge.join("Robin").await;
     bridge.hs.always(Call::Send, Mishap::Cut(When::Before));
+    let end = bridge.clock.now_ms() + 10 * 60_000;
     let asked = agent.send(named(&id(1), "hello"));
     bridge.hs.until_called(Call::Send, 1).await;
     bridge.clock.until_sleeping_for(20_000).await;
     bridge.clock.advance(20_000);
     assert_eq!(asked.await.unwrap().event_id, None);
-    for _ in 0..11 {
-        bridge.clock.advance(60_000);
-        let sends = bridge.hs.calls(Call::Messages);
-        // the next look may be the last
-        let _ = sends;
-        bridge.clock.until_sleeping_for(60_000).await;
+    while bridge.clock.now_ms() < end {
+        // housekeeping, and the next try
+        eventually_is("it is tried again", || bridge.clock.sleepers().len() == 2).await;
+        bridge.clock.advance(bridge.clock.sleepers()[0] - bridge.clock.now_ms());
     }
+    eventually_is("it is given up for now", || bridge.clock.sleepers().len() == 1).await;
     bridge.hs.recover(Call::Send);
-    assert!(bridge.hs.texts(&bridge.lobby()).is_empty(), "given up for now");
+    assert!(bridge.hs.texts(&bridge.lobby()).is_empty(), "nobody tries any more");
     let again = agent.send(named(&id(1), "hello")).await.unwrap();
     assert!(again.event_id.is_some());
     assert_eq!(bridge.hs.texts(&bridge.lobby()), ["hello"]);

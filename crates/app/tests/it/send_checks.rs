@@ -161,6 +161,7 @@ async fn people_get_an_ordinary_message() {
 async fn an_agent_whom_idleness_took_out_is_checked_before_it_is_told_that_all_is_full() {
     let bridge = Bridge::with(|s| s.settings.limits.lobby_agents = 1).await;
     let agent = bridge.join("Robin").await;
+    bridge.caught_up().await;
     bridge.clock.advance(3_600_000);
     let (lobby, user) = (bridge.lobby(), agent.user_id.to_string());
     bridge.hs.until("it is out", |hs| !hs.is_joined(&lobby, &user)).await;
