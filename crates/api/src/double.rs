@@ -5,7 +5,10 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use parlour_app::{
     request::{Browse, Enter, Join, Send, Source, Wait},
-    view::{Acked, Browsed, Entered, Inbox, Lobby, Looked, Me, Readiness, Seen, Sent, Welcome},
+    view::{
+        Access, Acked, Admitted, Browsed, CodeState, Entered, Inbox, IncomingKnock, Lobby, Looked, Me, OwnRoom, Readiness,
+        Seen, Sent, Welcome,
+    },
 };
 use parlour_domain::{
     fault::{Code, Fault},
@@ -192,12 +195,87 @@ impl App {
         Ok(Browsed { messages: self.seen(), next_cursor })
     }
 
-    pub(crate) async fn create_private_room(self: &Arc<Self>, _: &Caller, name: &str) -> Result<(), Fault> {
-        self.note(format!("create_private_room {name:?}"))
+    pub(crate) async fn create_private_room(
+        self: &Arc<Self>,
+        _: &Caller,
+        name: &str,
+    ) -> Result<OwnRoom, Fault> {
+        self.note(format!("create_private_room {name:?}"))?;
+        Ok(OwnRoom { created: !self.everything, access: self.access() })
     }
 
-    pub(crate) async fn manage_private_room(self: &Arc<Self>, _: &Caller, room: &str) -> Result<(), Fault> {
-        self.note(format!("manage_private_room {room:?}"))
+    pub(crate) async fn close_private_room(self: &Arc<Self>, _: &Caller, room: &str) -> Result<(), Fault> {
+        self.note(format!("close_private_room {room:?}"))
+    }
+
+    pub(crate) async fn show_code(self: &Arc<Self>, _: &Caller, room: &str) -> Result<Access, Fault> {
+        self.note(format!("show_code {room:?}"))?;
+        Ok(self.access())
+    }
+
+    pub(crate) async fn replace_code(self: &Arc<Self>, _: &Caller, room: &str) -> Result<Access, Fault> {
+        self.note(format!("replace_code {room:?}"))?;
+        Ok(self.access())
+    }
+
+    pub(crate) async fn disable_code(self: &Arc<Self>, _: &Caller, room: &str) -> Result<(), Fault> {
+        self.note(format!("disable_code {room:?}"))
+    }
+
+    pub(crate) async fn list_knocks(
+        self: &Arc<Self>,
+        _: &Caller,
+        room: &str,
+    ) -> Result<Vec<IncomingKnock>, Fault> {
+        self.note(format!("list_knocks {room:?}"))?;
+        Ok(if self.door { vec![samples::incoming_knock()] } else { vec![] })
+    }
+
+    pub(crate) async fn admit(
+        self: &Arc<Self>,
+        _: &Caller,
+        room: &str,
+        agent: &str,
+    ) -> Result<Admitted, Fault> {
+        self.note(format!("admit {room:?} {agent:?}"))?;
+        let agent = samples::agent();
+        Ok(Admitted { agent_id: agent.id, display_name: agent.display_name })
+    }
+
+    pub(crate) async fn decline(
+        self: &Arc<Self>,
+        _: &Caller,
+        room: &str,
+        agent: &str,
+    ) -> Result<(), Fault> {
+        self.note(format!("decline {room:?} {agent:?}"))
+    }
+
+    pub(crate) async fn invite_person(
+        self: &Arc<Self>,
+        _: &Caller,
+        room: &str,
+        account_id: &str,
+        source: Source,
+    ) -> Result<(), Fault> {
+        self.note(format!("invite_person {room:?} {account_id:?} from {source:?}"))
+    }
+
+    pub(crate) async fn remove_agent(
+        self: &Arc<Self>,
+        _: &Caller,
+        room: &str,
+        agent: &str,
+    ) -> Result<(), Fault> {
+        self.note(format!("remove_agent {room:?} {agent:?}"))
+    }
+
+    fn access(&self) -> Access {
+        match (self.door, self.unconfirmed) {
+            (true, _) => samples::access(CodeState::Hidden),
+            (_, true) => samples::access(CodeState::Missing),
+            _ => samples::access(samples::code()),
+        }
     }
 
     pub(crate) fn readiness(&self) -> Readiness {

@@ -4,13 +4,15 @@ use parking_lot::{Mutex, RwLock};
 use parlour_domain::{fault::Fault, typing::TypingBoard};
 use parlour_matrix::Client;
 use parlour_store::{AgentState, Store, StoreError};
+use ruma::{OwnedRoomId, OwnedUserId};
 
 use crate::{
     hub::Hub,
     ingest::Handover,
-    live::{Agents, Members, Rooms},
+    live::{Agents, Doors, Members, Rooms},
     lobbies::Places,
     runtime::{Chance, Clock, Tasks},
+    sealing::SealingKey,
     sending::Flights,
     settings::Settings,
     sources::DayKeys,
@@ -27,6 +29,8 @@ pub struct App {
     pub(crate) tasks: Tasks,
     pub(crate) rooms: Rooms,
     pub(crate) agents: Agents,
+    pub(crate) doors: Doors,
+    pub(crate) sealing: SealingKey,
     pub(crate) hub: Arc<Hub>,
     pub(crate) typing: RwLock<TypingBoard>,
     pub(crate) handover: Handover,
@@ -34,6 +38,10 @@ pub struct App {
     pub(crate) day_keys: DayKeys,
     pub(crate) readiness: Mutex<Readiness>,
     pub(crate) places: Arc<Places>,
+    /// Rooms that a puppet made and nobody asked for any more, to be left.
+    pub(crate) strays: Mutex<Vec<(OwnedUserId, OwnedRoomId)>>,
+    /// Told when an invitation came, or a room's tombstone.
+    pub(crate) invited: tokio::sync::Notify,
     /// For what the writer's thread does on our behalf.
     pub(crate) me: Weak<App>,
     /// See [`App::arrived_through`].
@@ -53,14 +61,18 @@ impl App {
         client: Client,
         clock: Arc<dyn Clock>,
         chance: Arc<dyn Chance>,
+        sealing: SealingKey,
         tasks: Tasks,
     ) -> Result<Arc<Self>, Fault> {
         let (rooms, agents) = (read_rooms(&store).await?, read_agents(&store).await?);
+        let doors = read_doors(&store, &rooms).await?;
         let day_keys = DayKeys::read(&store).await?;
         let newest = store.read(|r| r.newest_arrival()).await?;
         let app = Arc::new_cyclic(|me| Self {
             rooms,
             agents,
+            doors,
+            sealing,
             day_keys,
             settings,
             store,
@@ -74,6 +86,8 @@ impl App {
             flights: Flights::default(),
             readiness: Mutex::new(Readiness::NotYet("starting".to_owned())),
             places: Arc::default(),
+            strays: Mutex::default(),
+            invited: tokio::sync::Notify::new(),
             me: me.clone(),
             arrived_through: AtomicI64::new(newest.0),
             outage: tokio::sync::Notify::new(),
@@ -87,6 +101,8 @@ impl App {
         self.start_bring_up();
         self.start_carrying();
         self.start_housekeeping();
+        self.start_following();
+        self.start_silencing();
     }
 
     #[must_use]
@@ -124,6 +140,16 @@ async fn read_rooms(store: &Store) -> Result<Rooms, StoreError> {
         rooms.put(row, Members::new(members));
     }
     Ok(rooms)
+}
+
+async fn read_doors(store: &Store, rooms: &Rooms) -> Result<Doors, StoreError> {
+    let doors = Doors::default();
+    for row in store.read(|r| r.open_knocks()).await? {
+        if let Some(owner) = rooms.get(row.room).and_then(|r| r.owner()) {
+            doors.put(owner, (row.room, row.agent), row.knock, row.told);
+        }
+    }
+    Ok(doors)
 }
 
 async fn read_agents(store: &Store) -> Result<Agents, StoreError> {

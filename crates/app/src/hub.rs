@@ -26,6 +26,8 @@ pub(crate) struct Waiter {
     pub(crate) terms: Terms,
     wake: Notify,
     superseded: AtomicBool,
+    /// A knock of the agent was answered with yes.
+    admitted: AtomicBool,
     /// Something has woken it already, it only waits for quiet: then all that arrives counts.
     stirred: AtomicBool,
 }
@@ -39,6 +41,11 @@ impl Waiter {
     #[must_use]
     pub(crate) fn superseded(&self) -> bool {
         self.superseded.load(Ordering::Acquire)
+    }
+
+    #[must_use]
+    pub(crate) fn admitted(&self) -> bool {
+        self.admitted.load(Ordering::Acquire)
     }
 
     pub(crate) fn stirred(&self) {
@@ -80,6 +87,7 @@ impl Hub {
             terms,
             wake: Notify::new(),
             superseded: AtomicBool::new(false),
+            admitted: AtomicBool::new(false),
             stirred: AtomicBool::new(false),
         });
         let older = self.waiters.lock().insert(agent.key(), waiter.clone());
@@ -112,6 +120,14 @@ impl Hub {
     /// Something changed that only this agent has to look at.
     pub(crate) fn nudge(&self, agent: AgentKey) {
         if let Some(waiter) = self.waiters.lock().get(&agent) {
+            waiter.wake.notify_one();
+        }
+    }
+
+    /// The agent was let in somewhere: its wait ends, so that the next one covers that room too.
+    pub(crate) fn admit(&self, agent: AgentKey) {
+        if let Some(waiter) = self.waiters.lock().get(&agent) {
+            waiter.admitted.store(true, Ordering::Release);
             waiter.wake.notify_one();
         }
     }

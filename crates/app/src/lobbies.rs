@@ -39,7 +39,7 @@ impl App {
     /// The lobbies that agents can enter now, in the config's order.
     #[must_use]
     pub fn lobbies(&self) -> Vec<Lobby> {
-        let open = self.settings.lobbies.iter().filter_map(|l| Some((l, self.rooms.lobby(&l.slug)?)));
+        let open = self.settings.lobbies.iter().filter_map(|l| Some((l, self.open_lobby(&l.slug)?)));
         open.map(|(lobby, room)| Lobby {
             name: lobby.name.clone(),
             slug: lobby.slug.clone(),
@@ -63,7 +63,13 @@ impl App {
             }
         };
         let lobby = found.ok_or_else(|| self.no_such_room())?;
-        self.rooms.lobby(&lobby.slug).ok_or_else(|| Fault::unavailable("the lobby is not set up yet"))
+        self.open_lobby(&lobby.slug)
+            .ok_or_else(|| Fault::unavailable("the lobby is not set up, or is encrypted"))
+    }
+
+    /// Not before its state was read, which may say that it is encrypted.
+    fn open_lobby(&self, slug: &str) -> Option<Arc<RoomLive>> {
+        self.rooms.lobby(slug).filter(|r| r.power().is_some() && !r.encrypted())
     }
 
     fn stands_for(&self, lobby: &LobbySettings, room: &RoomLive) -> bool {

@@ -22,6 +22,11 @@ impl App {
         fault_of(error)
     }
 
+    /// The bot or a puppet, living or gone.
+    pub(crate) fn is_ours(&self, user: &UserId) -> bool {
+        *user == self.settings.bot || self.settings.is_puppet(user)
+    }
+
     pub(crate) async fn join_as(&self, user: &UserId, room: &RoomLive) -> Result<OwnedRoomId, HsError> {
         let _one = room.joining.lock().await;
         self.client.join(user, room.room_id.as_str().try_into().map_err(bad_room_id)?, &[]).await
@@ -39,7 +44,8 @@ fn fault_of(error: HsError) -> Fault {
             Fault::new(Code::RateLimited, "The Matrix server asks to slow down. Wait as long as Retry-After says.")
                 .retry_after(seconds)
         }
-        error if error.is_forbidden() => Fault::new(
+        // Synapse calls a ban M_BAD_STATE where one joins (1.163)
+        error if error.is_forbidden() || error.has_code("M_BAD_STATE") => Fault::new(
             Code::Forbidden,
             "The Matrix server refused this: you may have been removed from the room or banned. Ask its people.",
         )

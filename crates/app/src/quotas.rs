@@ -12,7 +12,7 @@ use crate::request::Source;
 
 /// A new agent in a lobby, or by the code of a room that an agent made.
 pub(crate) fn entry_charges(limits: &Limits, source: Source) -> Vec<Charge> {
-    let key = u128::from_be_bytes(source.0.0);
+    let key = key(source);
     let [hour, day] = limits.lobby_entries();
     vec![
         Charge { subject: format!("entry-hour:{key:032x}"), rule: hour },
@@ -28,6 +28,34 @@ pub(crate) fn speaking_charges(limits: &Limits, agent: AgentKey, lobby: RoomKey)
         Charge { subject: format!("agent-day:{}", agent.0), rule: day },
         Charge { subject: format!("lobby-minute:{}", lobby.0), rule: limits.lobby_messages() },
     ]
+}
+
+/// One try of a code; given back where it opens a room.
+pub(crate) fn guess_charges(limits: &Limits, source: Source) -> Vec<Charge> {
+    vec![Charge { subject: format!("guess-hour:{:032x}", key(source)), rule: limits.code_guesses() }]
+}
+
+/// One knock.
+pub(crate) fn knock_charges(limits: &Limits, source: Source) -> Vec<Charge> {
+    vec![Charge { subject: format!("knock-hour:{:032x}", key(source)), rule: limits.knocks() }]
+}
+
+/// One room of an agent's own.
+pub(crate) fn room_charges(limits: &Limits, agent: AgentKey) -> Vec<Charge> {
+    vec![Charge { subject: format!("room-day:{}", agent.0), rule: limits.new_rooms() }]
+}
+
+/// One person invited.
+pub(crate) fn invitation_charges(limits: &Limits, agent: AgentKey, source: Source) -> Vec<Charge> {
+    let [of_agent, of_source] = limits.invitations();
+    vec![
+        Charge { subject: format!("invite-day:{}", agent.0), rule: of_agent },
+        Charge { subject: format!("invite-source-day:{:032x}", key(source)), rule: of_source },
+    ]
+}
+
+fn key(source: Source) -> u128 {
+    u128::from_be_bytes(source.0.0)
 }
 
 pub(crate) fn overdrawn(retry_after: RetryAfter, what: &str) -> Fault {

@@ -1,6 +1,9 @@
 //! What the operator decides, as the app needs it; read and checked by the binary.
 
-use parlour_domain::limits::Limits;
+use parlour_domain::{
+    limits::Limits,
+    people::{Invitable, Invites},
+};
 use ruma::{OwnedServerName, OwnedUserId, UserId};
 
 #[derive(Clone, Debug)]
@@ -16,6 +19,7 @@ pub struct Settings {
     /// What agents and people use, without a slash at the end.
     pub public_url: String,
     pub lobbies: Vec<LobbySettings>,
+    pub people: PeopleSettings,
     pub agents: AgentSettings,
     pub limits: Limits,
 }
@@ -27,6 +31,14 @@ pub struct LobbySettings {
     /// Localpart of the alias.
     pub alias: String,
     pub default: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct PeopleSettings {
+    /// Whom agents may invite.
+    pub invitable: Invitable,
+    /// Whose direct invitations puppets follow.
+    pub invites: Invites,
 }
 
 #[derive(Clone, Copy, Debug)]

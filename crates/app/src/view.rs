@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use parlour_domain::{
     agent::Agent,
+    code::AgentCode,
     ids::{AgentId, CatalogId, MessageId},
     message::Message,
     room::Room,
+    share::Share,
     wait::Reason,
 };
 use ruma::{OwnedEventId, OwnedRoomId, OwnedUserId};
@@ -51,6 +53,39 @@ pub struct IncomingKnock {
     pub display_name: String,
     pub knocked_at_ms: i64,
     pub expires_at_ms: i64,
+}
+
+/// How others get into a room of one's own.
+#[derive(Clone, Debug)]
+pub struct Access {
+    pub room: Arc<Room>,
+    pub code: CodeState,
+    pub guide_url: String,
+    /// To be passed on.
+    pub share: Share,
+}
+
+/// A room's Agent code, as its owner sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeState {
+    Visible(AgentCode),
+    /// There is one, but it cannot be shown any more.
+    Hidden,
+    Missing,
+}
+
+/// A room of one's own, made now or before.
+#[derive(Clone, Debug)]
+pub struct OwnRoom {
+    pub created: bool,
+    pub access: Access,
+}
+
+/// An agent that was let in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admitted {
+    pub agent_id: AgentId,
+    pub display_name: String,
 }
 
 #[derive(Clone, Debug)]

@@ -66,7 +66,9 @@ impl Rule {
 }
 
 impl RetryAfter {
-    fn until(end_ms: i64, now_ms: i64) -> Self {
+    /// Until that moment.
+    #[must_use]
+    pub fn until(end_ms: i64, now_ms: i64) -> Self {
         let left = u64::try_from(end_ms.saturating_sub(now_ms)).unwrap_or(0);
         Self(left.div_ceil(1000).max(1))
     }

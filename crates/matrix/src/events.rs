@@ -21,6 +21,10 @@ pub use state::{Create, Member, Membership, StateChange, StateEvent};
 /// can write it: it means something only in events of the puppet that was to send them.
 pub const SUBMISSION_KEY: &str = "io.parlour.submission_id";
 
+/// Key of ours in the content of `m.room.create`: the room's number. By it a room is found whose making was never
+/// answered. Anybody can write it: it means something only in a room that a puppet made, and that was asked for.
+pub const CATALOG_KEY: &str = "io.parlour.catalog_id";
+
 /// What all events have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {

@@ -22,6 +22,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
     Migrations::new(vec![
         M::up(include_str!("migrations/0001_lobbies.sql")),
         M::up(include_str!("migrations/0002_crypto.sql")),
+        M::up(include_str!("migrations/0003_private_rooms.sql")),
     ])
 }
 

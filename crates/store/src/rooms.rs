@@ -1,9 +1,9 @@
 use parlour_domain::{
-    ids::{CatalogId, RoomKey},
+    ids::{AgentKey, CatalogId, RoomKey},
     room::{Room, RoomKind},
     visibility::Visibility,
 };
-use ruma::{OwnedUserId, RoomId};
+use ruma::{OwnedRoomId, OwnedUserId, RoomId};
 use rusqlite::Row;
 
 use crate::{
@@ -21,6 +21,15 @@ pub struct RoomRow {
     /// What decides who may do what; JSON of the matrix side.
     pub power: Option<String>,
     pub encrypted: bool,
+    /// All its state was read once. Before that, nobody knows whether a private room is encrypted.
+    pub state_read: bool,
+    /// The agent that made it.
+    pub owner: Option<AgentKey>,
+    pub closed: bool,
+    /// The homeserver was told, too, that nobody speaks in it any more.
+    pub silenced: bool,
+    /// Where its tombstone leads.
+    pub successor: Option<OwnedRoomId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +52,8 @@ pub struct Member {
     pub avatar_url: Option<String>,
 }
 
-const COLUMNS: &str = "room_key, room_id, catalog_id, kind, slug, name, visibility, power, encrypted";
+const COLUMNS: &str = "room_key, room_id, catalog_id, kind, slug, name, visibility, power, encrypted, state_read,
+    owner_key, closed_at_ms, silenced, successor";
 
 impl Tx<'_> {
     /// Adds a room, or finds the one with this room id and gives it the slug and the name.
@@ -66,6 +76,16 @@ impl Tx<'_> {
         self.0.prepare_cached(put)?.execute(row)?;
         let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM rooms WHERE room_id = ?1"))?;
         query.query_and_then([new.room_id.as_str()], room_row)?.next().ok_or_else(|| corrupt("room"))?
+    }
+
+    pub(crate) fn room_by_key(&self, room: RoomKey) -> Result<RoomRow, StoreError> {
+        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM rooms WHERE room_key = ?1"))?;
+        query.query_and_then([room.0], room_row)?.next().ok_or_else(|| corrupt("room"))?
+    }
+
+    pub(crate) fn room_by_number(&self, number: CatalogId) -> Result<Option<RoomRow>, StoreError> {
+        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM rooms WHERE catalog_id = ?1"))?;
+        query.query_and_then([number.0.as_bytes()], room_row)?.next().transpose()
     }
 
     pub fn set_room_name(&self, room: RoomKey, name: Option<&str>) -> Result<(), StoreError> {
@@ -133,6 +153,14 @@ fn room_row(row: &Row<'_>) -> Result<RoomRow, StoreError> {
         visibility: Visibility::parse(&text(row, "visibility")?),
         power: row.get("power")?,
         encrypted: row.get("encrypted")?,
+        state_read: row.get("state_read")?,
+        owner: row.get::<_, Option<i64>>("owner_key")?.map(AgentKey),
+        closed: row.get::<_, Option<i64>>("closed_at_ms")?.is_some(),
+        silenced: row.get("silenced")?,
+        successor: row
+            .get::<_, Option<String>>("successor")?
+            .map(|s| id(&s, "rooms.successor"))
+            .transpose()?,
     })
 }
 

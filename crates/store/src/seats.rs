@@ -1,7 +1,7 @@
 //! Agents' places in rooms: stretches of membership and the inbox cursor.
 
 use parlour_domain::{
-    ids::{AgentKey, RoomKey, Seq},
+    ids::{AgentKey, Pos, RoomKey, Seq},
     inbox::Ack,
     seat::{Context, Seat},
     visibility::{Membership, Period},
@@ -62,6 +62,17 @@ impl Tx<'_> {
             row.provisional = false;
             self.put_seat(&row)?;
         }
+        Ok(row)
+    }
+
+    /// In the room from a known place in its order on: what stands up to there was said before.
+    pub fn seat_placed(&self, agent: AgentKey, room: RoomKey, after: Pos) -> Result<SeatRow, StoreError> {
+        let mut row = self.seat_taken(agent, room)?;
+        if let Some(period) = row.seat.periods.iter_mut().rev().find(|p| p.until.is_none()) {
+            period.after = after;
+        }
+        row.provisional = false;
+        self.put_seat(&row)?;
         Ok(row)
     }
 

@@ -2,13 +2,18 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use parlour_app::{
-    App, Intake,
+    App, Intake, SealingKey,
     request::Join,
     runtime::{Chance, Tasks},
-    settings::{AgentSettings, LobbySettings, Settings},
+    settings::{AgentSettings, LobbySettings, PeopleSettings, Settings},
     view::{Lobby, Readiness, Welcome},
 };
-use parlour_domain::{fault::Fault, limits::Limits, source::Source};
+use parlour_domain::{
+    fault::Fault,
+    limits::Limits,
+    people::{Invitable, Invites},
+    source::Source,
+};
 use parlour_matrix::Client;
 use parlour_store::Store;
 use tokio::runtime::Runtime;
@@ -17,7 +22,9 @@ use crate::{
     Agent, FakeHomeserver, ManualClock, Pending, SeededChance,
     agent::{Current, Link, call},
     eventually, eventually_is,
-    homeserver::{APPSERVICE_ID, AS_TOKEN, BOT, HS_TOKEN, PUPPET_PREFIX, SERVER_NAME, bind_again},
+    homeserver::{
+        APPSERVICE_ID, AS_TOKEN, BOT, HS_TOKEN, PUPPET_PREFIX, SERVER_NAME, bind_again, unused_address,
+    },
     within,
 };
 
@@ -66,7 +73,7 @@ impl Bridge {
 
     /// Does not run yet.
     pub async fn prepare(change: impl FnOnce(&mut Setup)) -> Self {
-        let address = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port");
+        let address = unused_address();
         let clock = ManualClock::default();
         let hs = FakeHomeserver::start(clock.clone(), address.to_string()).await;
         let chance = Arc::new(SeededChance::new(7));
@@ -96,7 +103,8 @@ impl Bridge {
         let (kept, of_tasks, address) = (store.clone(), tasks.clone(), self.address);
         let opened = runtime.spawn(async move {
             let clock = Arc::new(clock);
-            let app = App::open(settings, kept, client, clock, chance, of_tasks).await.expect("the app opens");
+            let app =
+                App::open(settings, kept, client, clock, chance, SealingKey::new(&[7; 32]), of_tasks).await.expect("the app opens");
             serve(app.clone(), address).await;
             app.start();
             app
@@ -250,7 +258,12 @@ fn settings() -> Settings {
         puppet_prefix: PUPPET_PREFIX.to_owned(),
         public_url: "https://agents.example.org".to_owned(),
         lobbies: vec![lobby("lobby", "Lobby", true)],
-        agents: AgentSettings { enabled: true, idle_ms: 60 * 60_000, disable_after_ms: 30 * 24 * 60 * 60_000 },
+        people: PeopleSettings { invitable: Invitable::Local, invites: Invites::Local },
+        agents: AgentSettings {
+            enabled: true,
+            idle_ms: 60 * 60_000,
+            disable_after_ms: 30 * 24 * 60 * 60_000,
+        },
         limits: Limits::default(),
     }
 }

@@ -10,7 +10,10 @@
     clippy::panic,
     reason = "what goes wrong here is a test that fails"
 )]
-#![allow(clippy::disallowed_methods, reason = "deadlines of tests are real time; their tasks are nobody's to wait for")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "deadlines of tests are real time; their tasks are nobody's to wait for"
+)]
 
 mod agent;
 mod ask;

@@ -1,11 +1,13 @@
 use std::sync::Arc;
 
-use parlour_app::view::{Gap, IncomingKnock, Knock, KnockStatus, Quote, Seen};
+use parlour_app::view::{Access, CodeState, Gap, IncomingKnock, Knock, KnockStatus, Quote, Seen};
 use parlour_domain::{
     agent::{Agent, Author},
+    code::AgentCode,
     ids::{AgentId, AgentKey, CatalogId, MessageId, Pos, RoomKey, Seq},
     message::{Body, Message},
     room::{Room, RoomKind},
+    share::{Place, share},
     visibility::Visibility,
 };
 use ruma::{event_id, owned_event_id, owned_room_id, owned_user_id};
@@ -123,4 +125,17 @@ fn message(event_id: &ruma::EventId, author: Author, text: &str) -> Message {
         body: Body { text: text.to_owned(), ..Body::default() },
         replied: None,
     }
+}
+
+pub(crate) fn code() -> CodeState {
+    CodeState::Visible(AgentCode::new([7; 8]))
+}
+
+pub(crate) fn access(code: CodeState) -> Access {
+    let place = Place { public_url: "https://agents.example.org", room: room().catalog_id };
+    let shown = match code {
+        CodeState::Visible(code) => Some(code),
+        CodeState::Hidden | CodeState::Missing => None,
+    };
+    Access { room: room(), code, guide_url: place.guide_url(), share: share(place, shown) }
 }

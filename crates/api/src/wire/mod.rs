@@ -1,5 +1,6 @@
 //! Bodies that several routes share, and how every success is written (wire contract, sections 1, 2 and 4).
 
+mod access;
 mod knock;
 mod message;
 mod room;
@@ -11,6 +12,7 @@ use serde::Serialize;
 
 use crate::error::Refusal;
 
+pub(crate) use access::Access;
 pub(crate) use knock::{IncomingKnock, Knock};
 pub(crate) use message::{Length, Message};
 pub(crate) use room::{Entered, Room};

@@ -1,15 +1,18 @@
 use std::sync::Arc;
 
 use parlour_domain::{
+    code::AgentCode,
     fault::{Code, Fault},
     ids::RoomKey,
+    knock::Way,
 };
 use parlour_store::Overdrawn;
 
-use super::join::{code_invalid, one_of_room_and_code};
+use super::join::one_of_room_and_code;
 use crate::{
     app::App,
     caller::Caller,
+    entering::Target,
     live::{AgentLive, RoomLive},
     quotas::{entry_charges, overdrawn},
     request::{Enter, Source},
@@ -17,10 +20,10 @@ use crate::{
 };
 
 impl App {
-    /// Takes an agent into one more room. In it already: nothing changes.
+    /// Takes an agent into one more room, or before its door. In it already: nothing changes.
     ///
     /// # Errors
-    /// `invalid_request`, `room_not_found`, `code_invalid`, `rate_limited`, `capacity_reached`, `forbidden`,
+    /// `invalid_request`, `code_invalid`, `room_not_found`, `rate_limited`, `capacity_reached`, `forbidden`,
     /// `dependency_unavailable`.
     pub async fn enter(
         self: &Arc<Self>,
@@ -30,12 +33,43 @@ impl App {
     ) -> Result<Entered, Fault> {
         self.put_back(caller).await;
         one_of_room_and_code(ask.room.as_deref(), ask.code.as_deref())?;
-        if ask.code.is_some() {
-            return Err(code_invalid());
-        }
-        let room = self.find_lobby(ask.room.as_deref())?;
+        let target = self.target(ask.room.as_deref(), ask.code.as_deref())?;
         let (app, agent) = (self.clone(), caller.0.clone());
-        self.to_the_end(async move { app.enter_lobby(&agent, &room, source).await }, |_, _| {}).await
+        let entering = async move {
+            match target {
+                Target::Lobby(room) => app.enter_lobby(&agent, &room, source).await,
+                Target::Door(room) => app.enter_by_knock(&agent, &room, source).await,
+                Target::Code(code) => app.enter_by_code(&agent, code, source).await,
+            }
+        };
+        self.to_the_end(entering, |_, _| {}).await
+    }
+
+    async fn enter_by_code(
+        &self,
+        agent: &AgentLive,
+        code: AgentCode,
+        source: Source,
+    ) -> Result<Entered, Fault> {
+        let _one = still_here(agent).await?;
+        let room = self.room_of_code(code, Some(agent.key()), source).await?;
+        if !agent.is_in(room.key) {
+            self.let_in(agent, &room, Some(Way::Code)).await?;
+        }
+        Ok(Entered::Room(room.room()))
+    }
+
+    async fn enter_by_knock(
+        self: &Arc<Self>,
+        agent: &Arc<AgentLive>,
+        room: &Arc<RoomLive>,
+        source: Source,
+    ) -> Result<Entered, Fault> {
+        let _one = still_here(agent).await?;
+        if agent.is_in(room.key) {
+            return Ok(Entered::Room(room.room()));
+        }
+        self.knock(agent, room, source).await
     }
 
     async fn enter_lobby(
@@ -71,6 +105,7 @@ impl App {
 
     /// Joins as the agent's puppet and remembers it. Call it with `agent.moving` held.
     pub(crate) async fn take_seat(&self, agent: &AgentLive, room: &RoomLive) -> Result<(), Fault> {
+        let _entering = agent.enters(room.key);
         self.join_as(agent.user_id(), room).await.map_err(|e| self.homeserver_fault(e))?;
         let (key, room) = (agent.key(), room.key);
         let seated = self.write_and_follow(move |tx| tx.seat_taken(key, room), App::seat);
@@ -113,4 +148,10 @@ impl App {
         agent.stay_out(room);
         Ok(())
     }
+}
+
+/// The agent, once it is its turn to be moved; it may have ended meanwhile.
+pub(super) async fn still_here(agent: &AgentLive) -> Result<tokio::sync::MutexGuard<'_, ()>, Fault> {
+    let turn = agent.moving.lock().await;
+    if agent.ended() { Err(Fault::unauthorized()) } else { Ok(turn) }
 }

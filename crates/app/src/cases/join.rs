@@ -1,56 +1,45 @@
 use std::sync::Arc;
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use parlour_domain::{
-    agent::Agent,
-    fault::{Code, Fault},
-    ids::AgentId,
-    names::{AgentName, NUMBERS, display_name},
-    quota::Window,
+    code::AgentCode,
+    fault::Fault,
+    knock::{Outcome, Way},
+    names::AgentName,
 };
-use parlour_store::{AgentRow, AgentState, Charge, NewAgent, Overdrawn, Tx};
-use ruma::{OwnedUserId, UserId};
+use parlour_store::Tx;
 use secrecy::SecretString;
 
+use super::newcomer::Newcomer;
 use crate::{
     app::App,
     caller::token_digest,
-    live::{AgentLive, RoomLive},
-    quotas::{entry_charges, overdrawn},
+    entering::{Target, full, shown},
+    live::RoomLive,
+    quotas::{entry_charges, knock_charges},
     request::{Join, Source},
     view::{Entered, Welcome},
 };
 
-/// Letters and digits of a puppet's Matrix id after the prefix: 60 bits, never used again.
-const LOCALPART_LENGTH: usize = 12;
-const LOCALPART_ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-
-struct Newcomer {
-    live: Arc<AgentLive>,
-    token: String,
-    charges: Vec<Charge>,
-    taken: Vec<Window>,
-}
-
 impl App {
-    /// Makes an agent and takes it into a lobby.
+    /// Makes an agent and takes it into a lobby, into a private room by its code, or before a private room's door.
     ///
     /// # Errors
-    /// `name_invalid`, `name_unavailable`, `room_not_found`, `code_invalid`, `rate_limited`, `capacity_reached`,
-    /// `dependency_unavailable`.
+    /// `name_invalid`, `name_unavailable`, `code_invalid`, `room_not_found`, `rate_limited`, `capacity_reached`,
+    /// `forbidden`, `dependency_unavailable`.
     pub async fn join(self: &Arc<Self>, ask: Join, source: Source) -> Result<Welcome, Fault> {
         self.open_for_agents()?;
         let name = AgentName::parse(&ask.name, &[self.settings.bot.localpart()])?;
         one_of_room_and_code(ask.room.as_deref(), ask.code.as_deref())?;
-        if ask.code.is_some() {
-            return Err(code_invalid());
-        }
-        let room = self.find_lobby(ask.room.as_deref())?;
+        let target = self.target(ask.room.as_deref(), ask.code.as_deref())?;
         let app = self.clone();
-        self.to_the_end(async move { app.join_lobby(name, room, source).await }, |app, welcome| {
-            app.abandon(&welcome);
-        })
-        .await
+        let joining = async move {
+            match target {
+                Target::Lobby(room) => app.join_lobby(name, room, source).await,
+                Target::Code(code) => app.join_by_code(name, code, source).await,
+                Target::Door(room) => app.join_at_door(name, room, source).await,
+            }
+        };
+        self.to_the_end(joining, |app, welcome| app.abandon(&welcome)).await
     }
 
     async fn join_lobby(
@@ -60,13 +49,52 @@ impl App {
         source: Source,
     ) -> Result<Welcome, Fault> {
         let _place = self.reserve_place()?;
-        let new = self.add_newcomer(&name, source).await?;
-        match self.settle_newcomer(&new, &room).await {
-            Ok(()) => Ok(Welcome {
-                agent: new.live.agent.clone(),
-                token: SecretString::from(new.token),
-                entered: Entered::Room(room.room()),
-            }),
+        let charges = entry_charges(&self.settings.limits, source);
+        let new = self.add_newcomer(&name, charges, None).await?;
+        let settled = self.settle_in_lobby(&new, &room).await;
+        self.welcome(new, settled).await
+    }
+
+    /// A new name by the code of an agent's room counts as one in a lobby does: else codes would be a way around.
+    async fn join_by_code(
+        self: &Arc<Self>,
+        name: AgentName,
+        code: AgentCode,
+        source: Source,
+    ) -> Result<Welcome, Fault> {
+        let room = self.room_of_code(code, None, source).await?;
+        let charges = match room.owner() {
+            Some(_) => entry_charges(&self.settings.limits, source),
+            None => vec![],
+        };
+        let new = self.add_newcomer(&name, charges, None).await?;
+        let settled = self.settle_by_code(&new, &room).await;
+        self.welcome(new, settled).await
+    }
+
+    async fn join_at_door(
+        self: &Arc<Self>,
+        name: AgentName,
+        room: Arc<RoomLive>,
+        source: Source,
+    ) -> Result<Welcome, Fault> {
+        let charges = knock_charges(&self.settings.limits, source);
+        let new = self.add_newcomer(&name, charges, Some(room.key)).await?;
+        let settled = self.settle_at_door(&new, &room).await;
+        self.welcome(new, settled).await
+    }
+
+    async fn welcome(
+        self: &Arc<Self>,
+        new: Newcomer,
+        settled: Result<Entered, Fault>,
+    ) -> Result<Welcome, Fault> {
+        match settled {
+            Ok(entered) => {
+                self.agents.give_token(&new.live, token_digest(&new.token));
+                let agent = new.live.agent.clone();
+                Ok(Welcome { agent, token: SecretString::from(new.token), entered })
+            }
             Err(fault) => {
                 self.undo_newcomer(new).await;
                 Err(fault)
@@ -74,80 +102,51 @@ impl App {
         }
     }
 
-    async fn add_newcomer(self: &Arc<Self>, name: &AgentName, source: Source) -> Result<Newcomer, Fault> {
-        let likeness = name.likeness();
-        let start = u16::from_le_bytes(self.chance.bytes()) % NUMBERS;
-        let number = self.agents.reserve_number(&likeness, start).ok_or_else(name_unavailable)?;
-        let added = self.write_newcomer(name, number, source).await;
-        if added.is_err() {
-            self.agents.free_number(&likeness, number);
-        }
-        added
-    }
-
-    async fn write_newcomer(&self, name: &AgentName, number: u16, source: Source) -> Result<Newcomer, Fault> {
-        let token =
-            format!("{}_{}", self.settings.bridge_id, URL_SAFE_NO_PAD.encode(self.chance.bytes::<32>()));
-        let new = NewAgent {
-            id: AgentId::new(self.now(), self.chance.bytes()),
-            user_id: self.new_puppet_id()?,
-            display_name: display_name(name, number),
-            likeness: name.likeness(),
-            number,
-            token_digest: token_digest(&token),
-            created_at_ms: self.now(),
-        };
-        let charges = entry_charges(&self.settings.limits, source);
-        let (row, subjects, now) = (new.clone(), charges.clone(), self.now());
-        let written = self.store.write(move |tx| match tx.charge(&subjects, now)? {
-            Ok(taken) => Ok(Ok((tx.add_agent(&row)?, taken))),
-            Err(Overdrawn(retry_after)) => Ok(Err(retry_after)),
-        });
-        let (key, taken) = written.await?.map_err(|r| overdrawn(r, "New agents from your address"))?;
-        let agent = Agent {
-            key,
-            id: new.id,
-            display_name: new.display_name.clone(),
-            user_id: new.user_id.clone(),
-            created_at_ms: new.created_at_ms,
-        };
-        let live = self.agents.put(&row_of(agent, &new));
-        Ok(Newcomer { live, token, charges, taken })
-    }
-
-    fn new_puppet_id(&self) -> Result<OwnedUserId, Fault> {
-        let chance: [u8; LOCALPART_LENGTH] = self.chance.bytes();
-        let unique: String =
-            chance.iter().map(|b| char::from(LOCALPART_ALPHABET[usize::from(b % 32)])).collect();
-        let id = format!("@{}{unique}:{}", self.settings.puppet_prefix, self.settings.server_name);
-        UserId::parse(id).map_err(Fault::internal)
-    }
-
-    async fn settle_newcomer(&self, new: &Newcomer, room: &RoomLive) -> Result<(), Fault> {
+    async fn settle_in_lobby(&self, new: &Newcomer, room: &RoomLive) -> Result<Entered, Fault> {
         let agent = &new.live.agent;
         self.make_puppet(&agent.user_id, &agent.display_name).await?;
         self.join_as(&agent.user_id, room).await.map_err(|e| self.homeserver_fault(e))?;
-        let (key, room) = (agent.key, room.key);
+        let (key, at) = (agent.key, room.key);
         let seated = move |tx: &Tx<'_>| {
             tx.agent_is_live(key)?;
-            tx.seat_taken(key, room)
+            tx.seat_taken(key, at)
         };
         self.write_and_follow(seated, Self::seat).await?;
-        self.agents.give_token(&new.live, token_digest(&new.token));
-        Ok(())
+        Ok(Entered::Room(room.room()))
     }
 
-    async fn undo_newcomer(self: &Arc<Self>, new: Newcomer) {
-        let (key, charges, taken) = (new.live.key(), new.charges, new.taken);
-        let undone = self.store.write(move |tx| {
-            tx.refund(&charges, &taken)?;
-            tx.agent_leaves(key)
-        });
-        if let Err(error) = undone.await {
-            tracing::warn!(%error, "cannot undo a join that failed; the next start does");
+    async fn settle_by_code(&self, new: &Newcomer, room: &RoomLive) -> Result<Entered, Fault> {
+        let agent = &new.live.agent;
+        self.make_puppet(&agent.user_id, &agent.display_name).await?;
+        let _one = new.live.moving.lock().await;
+        self.let_in(&new.live, room, Some(Way::Code)).await?;
+        let key = agent.key;
+        self.store.write(move |tx| tx.agent_is_live(key)).await?;
+        Ok(Entered::Room(room.room()))
+    }
+
+    async fn settle_at_door(self: &Arc<Self>, new: &Newcomer, room: &RoomLive) -> Result<Entered, Fault> {
+        let agent = &new.live.agent;
+        self.make_puppet(&agent.user_id, &agent.display_name).await?;
+        let (key, at, now) = (agent.key, room.key, self.now());
+        let (places, owner) = (self.settings.limits.waiting_knocks_per_room, room.owner());
+        let write = move |tx: &Tx<'_>| {
+            tx.agent_is_live(key)?;
+            tx.knock(key, at, places, now)
+        };
+        let follow = move |app: &Arc<Self>, outcome: Outcome| {
+            if let Some(owner) = owner {
+                app.heard_at_door(owner, (at, key), outcome);
+            }
+            outcome
+        };
+        match self.write_and_follow(write, follow).await? {
+            Outcome::Waits { knock, .. } | Outcome::Declined(knock) => {
+                Ok(Entered::Knock(shown(room.room().catalog_id, knock, now)))
+            }
+            Outcome::Full(retry_after) => Err(full(retry_after)),
+            Outcome::Enter => Err(Fault::internal("an agent that is new was let in before")),
         }
-        self.agents.end(&new.live);
-        self.start_leaving(new.live);
     }
 
     /// Nobody was there any more to be told the token.
@@ -162,18 +161,6 @@ impl App {
     }
 }
 
-fn row_of(agent: Agent, new: &NewAgent) -> AgentRow {
-    AgentRow {
-        last_call_ms: agent.created_at_ms,
-        agent,
-        state: AgentState::Joining,
-        likeness: new.likeness.clone(),
-        number: new.number,
-        token_digest: None,
-        last_mentions: vec![],
-    }
-}
-
 pub(crate) fn one_of_room_and_code(room: Option<&str>, code: Option<&str>) -> Result<(), Fault> {
     if room.is_some() && code.is_some() {
         return Err(Fault::invalid(
@@ -182,16 +169,4 @@ pub(crate) fn one_of_room_and_code(room: Option<&str>, code: Option<&str>) -> Re
         ));
     }
     Ok(())
-}
-
-pub(crate) fn code_invalid() -> Fault {
-    Fault::new(
-        Code::CodeInvalid,
-        "This code opens no room: it is mistyped, replaced or switched off. Ask the room's owner for the current one.",
-    )
-}
-
-fn name_unavailable() -> Fault {
-    Fault::new(Code::NameUnavailable, "Every number for this name is taken. Choose another name.")
-        .field("name")
 }

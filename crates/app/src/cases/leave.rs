@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
-use parlour_domain::fault::Fault;
+use parlour_domain::{fault::Fault, ids::RoomKey};
+use parlour_store::Tx;
 
 use crate::{app::App, caller::Caller, live::AgentLive};
 
@@ -10,7 +11,8 @@ const FIRST_PAUSE_MS: i64 = 2_000;
 const LONGEST_PAUSE_MS: i64 = 5 * 60_000;
 
 impl App {
-    /// Ends an agent: its token is void from here on, whatever the homeserver says to leaving the rooms.
+    /// Ends an agent: its token is void and its rooms are closed from here on, whatever the homeserver says to leaving
+    /// the rooms.
     ///
     /// # Errors
     /// `dependency_unavailable`: the store could not void the token.
@@ -21,8 +23,17 @@ impl App {
 
     pub(crate) async fn end_agent(self: &Arc<Self>, agent: &Arc<AgentLive>) -> Result<(), Fault> {
         let _one = agent.moving.lock().await;
-        let key = agent.key();
-        self.store.write(move |tx| tx.agent_leaves(key)).await?;
+        let (key, now) = (agent.key(), self.now());
+        let write = move |tx: &Tx<'_>| {
+            tx.agent_leaves(key)?;
+            tx.forget_knocks(key)?;
+            tx.close_rooms_of(key, now)
+        };
+        let follow = move |app: &Arc<Self>, closed: Vec<RoomKey>| {
+            app.doors.forget(key);
+            closed.into_iter().for_each(|room| app.closed(room));
+        };
+        self.write_and_follow(write, follow).await?;
         self.agents.end(agent);
         self.hub.nudge(key);
         let out = self.start_leaving(agent.clone());
@@ -52,6 +63,10 @@ impl App {
 
     /// Whether it is out of all of them.
     async fn leave_all(&self, agent: &AgentLive) -> bool {
+        // while it can still say so
+        if !self.silence_rooms_of(agent).await {
+            return false;
+        }
         for room in self.rooms_to_leave(agent) {
             let Some(live) = self.rooms.get(room) else { continue };
             if let Err(error) = self.client.leave(agent.user_id(), &live.room_id, None).await {
@@ -69,7 +84,7 @@ impl App {
     }
 
     /// Where it has a seat, and where the homeserver says its puppet is: a join may have succeeded that nobody noted.
-    fn rooms_to_leave(&self, agent: &AgentLive) -> Vec<parlour_domain::ids::RoomKey> {
+    fn rooms_to_leave(&self, agent: &AgentLive) -> Vec<RoomKey> {
         let there = |r: &Arc<crate::live::RoomLive>| r.with_members(|m| m.is_joined(agent.user_id()));
         let rooms = self.rooms.all();
         rooms.iter().filter(|r| agent.is_in(r.key) || there(r)).map(|r| r.key).collect()

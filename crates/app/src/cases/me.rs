@@ -25,8 +25,8 @@ impl App {
         Ok(Me {
             agent: agent.agent.clone(),
             rooms: agent.present().iter().filter_map(|s| Some(self.rooms.get(s.room)?.room())).collect(),
-            knocks: vec![],
-            incoming_knocks: vec![],
+            knocks: self.knocks_of(agent).await?,
+            incoming_knocks: self.incoming_knocks(agent, None),
         })
     }
 
@@ -37,17 +37,18 @@ impl App {
         room: Option<&str>,
     ) -> Result<(Seat, Arc<RoomLive>), Fault> {
         let mine = agent.mine();
+        let open = || mine.iter().filter(|s| self.rooms.get(s.room).is_some_and(|r| !r.closed()));
         let key = match room {
             Some(text) => self.named(text).map(|r| r.key),
-            None if mine.len() > 1 => return Err(room_required()),
-            None => mine.first().map(|s| s.room),
+            None if open().count() > 1 => return Err(room_required()),
+            None => open().chain(&mine).next().map(|s| s.room),
         };
         let seat = mine.into_iter().find(|s| Some(s.room) == key).ok_or_else(room_not_joined)?;
         let room = self.rooms.get(seat.room).ok_or_else(room_not_joined)?;
         Ok((seat, room))
     }
 
-    fn named(&self, text: &str) -> Option<Arc<RoomLive>> {
+    pub(crate) fn named(&self, text: &str) -> Option<Arc<RoomLive>> {
         match CatalogId::parse(text) {
             Some(number) => self.rooms.by_number(number),
             None => self.rooms.by_id(<&RoomId>::try_from(text).ok()?),

@@ -7,6 +7,7 @@ mod join;
 mod leave;
 mod lookup;
 mod me;
+mod newcomer;
 mod private;
 mod send;
 mod wait;

@@ -79,8 +79,8 @@ impl App {
             typing: &self.typing.read(),
             look,
             superseded: waiting.waiter.superseded(),
-            admitted: false,
-            knocks: false,
+            admitted: waiting.waiter.admitted(),
+            knocks: self.doors.untold(waiting.waiter.agent.key(), terms.room, self.now()),
         };
         step(terms, &state)
     }
@@ -121,6 +121,10 @@ impl App {
         entries: &[Entry],
     ) -> Result<Inbox, Fault> {
         let handout = hand_out(terms, reason, look, entries);
+        let incoming_knocks = match reason {
+            Reason::Superseded | Reason::Admitted => vec![],
+            _ => self.tell_knocks(agent, terms.room).await?,
+        };
         let given: Vec<&Entry> = handout.given.iter().map(|&i| &entries[i]).collect();
         Ok(Inbox {
             messages: given.iter().filter_map(|e| seen(agent, scope, e)).collect(),
@@ -132,7 +136,7 @@ impl App {
             event_ids: handout.woke.iter().map(|&i| entries[i].message.event_id.clone()).collect(),
             missing: handout.missing.into_iter().collect(),
             gaps: given.iter().filter_map(|e| gap(scope, e)).collect(),
-            incoming_knocks: vec![],
+            incoming_knocks,
         })
     }
 

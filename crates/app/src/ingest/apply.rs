@@ -15,6 +15,8 @@ enum Effect {
     Log { room: RoomKey, changes: Vec<LogChange> },
     Landed { agent: AgentKey, submission: MessageId, event_id: OwnedEventId },
     Seat(SeatRow),
+    /// There is an invitation or a tombstone to follow.
+    Follow,
 }
 
 impl App {
@@ -63,6 +65,7 @@ impl App {
             Effect::Landed { agent, submission, event_id } => {
                 self.flights.land((agent, submission), Ok(event_id))
             }
+            Effect::Follow => self.invited.notify_one(),
             Effect::Seat(row) => {
                 if let Some(agent) = self.agents.get(row.agent) {
                     agent.put_seat(row);
@@ -104,8 +107,19 @@ fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
         }
         Step::Member { room, member } => tx.put_member(room, &member)?,
         Step::Joined { agent, room } => return Ok(vec![Effect::Seat(tx.seat_confirmed(agent, room)?)]),
-        Step::Left { agent, room } => {
+        Step::Left { agent, room, removed } => {
+            if removed {
+                tx.revoke(agent, room)?;
+            }
             return Ok(tx.seat_left(agent, room, false)?.map(Effect::Seat).into_iter().collect());
+        }
+        Step::Invited(invitation) => {
+            tx.put_invitation(&invitation)?;
+            return Ok(vec![Effect::Follow]);
+        }
+        Step::Successor { room, to } => {
+            tx.set_successor(room, Some(&to))?;
+            return Ok(vec![Effect::Follow]);
         }
         Step::Name { room, name } => tx.set_room_name(room, name.as_deref())?,
         Step::Visibility { room, visibility } => tx.set_room_visibility(room, visibility)?,
@@ -113,6 +127,12 @@ fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
         Step::Encrypted { room } => tx.set_room_encrypted(room)?,
     }
     Ok(vec![])
+}
+
+/// What a step that edits or redacts changes in its room's log.
+pub(crate) fn log_changes(tx: &Tx<'_>, step: Step) -> Result<Vec<LogChange>, StoreError> {
+    let effects = carry_out(tx, step)?.into_iter();
+    Ok(effects.flat_map(|e| if let Effect::Log { changes, .. } = e { changes } else { vec![] }).collect())
 }
 
 /// A message goes; an edit's going brings the words before it back.

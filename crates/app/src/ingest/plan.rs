@@ -6,14 +6,15 @@ use std::sync::Arc;
 use parlour_domain::{
     agent::Author,
     ids::{AgentKey, MessageId, RoomKey},
+    room::RoomKind,
     visibility::Visibility,
 };
 use parlour_matrix::{
     Incoming,
     events::{Edit, Head, Member as MemberState, Membership, NewMessage, Redaction, StateChange, StateEvent},
 };
-use parlour_store::{Member, NewEdit, NewEntry};
-use ruma::{OwnedEventId, OwnedUserId, RoomId, UserId};
+use parlour_store::{Invitation, Member, NewEdit, NewEntry};
+use ruma::{OwnedEventId, OwnedRoomId, OwnedUserId, RoomId, UserId};
 use serde_json::value::RawValue;
 
 use crate::{
@@ -48,9 +49,18 @@ pub(crate) enum Step {
         agent: AgentKey,
         room: RoomKey,
     },
+    /// Out of a room; `removed`: by somebody else.
     Left {
         agent: AgentKey,
         room: RoomKey,
+        removed: bool,
+    },
+    /// A person invited a puppet.
+    Invited(Invitation),
+    /// The room goes on elsewhere.
+    Successor {
+        room: RoomKey,
+        to: OwnedRoomId,
     },
     Name {
         room: RoomKey,
@@ -92,7 +102,8 @@ impl<'a> Planner<'a> {
             Incoming::Message(message) => self.message(message).await,
             Incoming::Edit(edit) => self.edit(edit),
             Incoming::Redaction(redaction) => self.redaction(redaction),
-            Incoming::State(state) => self.state(state),
+            // only transactions come without naming their room
+            Incoming::State(state) => self.state(state, room.is_none()).await,
             Incoming::Poison { event_id, why } => {
                 metrics::counter!("parlour_poison_events_total").increment(1);
                 tracing::warn!(?event_id, why, "skipped an event that makes no sense");
@@ -175,10 +186,15 @@ impl<'a> Planner<'a> {
     }
 
     /// Facts about rooms go into memory at once, for the events after them; being told twice changes nothing.
-    fn state(&mut self, state: StateEvent) {
-        let Some(room) = self.app.rooms.by_id(&state.head.room_id) else { return };
+    async fn state(&mut self, state: StateEvent, live: bool) {
+        if live {
+            self.invited(&state);
+        }
+        let Some(room) = self.app.rooms.by_id(&state.head.room_id) else {
+            return self.unknown_room(&state).await;
+        };
         match state.change {
-            StateChange::Member(member) => self.member(&room, member),
+            StateChange::Member(member) => self.member(&room, &state.head.sender, member, live).await,
             StateChange::Name(name) => {
                 room.set_name(name.clone());
                 self.steps.push(Step::Name { room: room.key, name });
@@ -195,6 +211,10 @@ impl<'a> Planner<'a> {
                 room.set_encrypted();
                 self.steps.push(Step::Encrypted { room: room.key });
             }
+            StateChange::Tombstone { replacement: Some(to) } if room.kind() == RoomKind::Private => {
+                room.set_successor(Some(to.clone()));
+                self.steps.push(Step::Successor { room: room.key, to });
+            }
             StateChange::Create(_)
             | StateChange::JoinRule(_)
             | StateChange::CanonicalAlias
@@ -210,13 +230,11 @@ impl<'a> Planner<'a> {
         room.set_power(power);
     }
 
-    fn member(&mut self, room: &Arc<RoomLive>, state: MemberState) {
+    async fn member(&mut self, room: &Arc<RoomLive>, by: &UserId, state: MemberState, live: bool) {
         if let Some(agent) = self.app.agents.by_user(&state.user) {
             match state.membership {
-                Membership::Join => self.steps.push(Step::Joined { agent: agent.key(), room: room.key }),
-                Membership::Leave | Membership::Ban => {
-                    self.steps.push(Step::Left { agent: agent.key(), room: room.key });
-                }
+                Membership::Join => self.joined(&agent, room).await,
+                Membership::Leave | Membership::Ban => self.left(&agent, room, by, live),
                 Membership::Invite | Membership::Knock => {}
             }
         }
@@ -228,6 +246,58 @@ impl<'a> Planner<'a> {
         };
         room.alter_members(|members| members.put(member.clone()));
         self.steps.push(Step::Member { room: room.key, member });
+    }
+
+    /// News of a join may be old: the agent was taken out since, for idleness or by the room's owner.
+    async fn joined(&mut self, agent: &AgentLive, room: &RoomLive) {
+        if !agent.has_left_since(room.key) && !self.app.was_removed(agent, room).await {
+            self.steps.push(Step::Joined { agent: agent.key(), room: room.key });
+        }
+    }
+
+    /// A puppet does nothing by itself, and in private rooms ours do nothing to each other: what they do was noted
+    /// before it was asked for, and may be undone since.
+    fn left(&mut self, agent: &AgentLive, room: &RoomLive, by: &UserId, live: bool) {
+        let removed = by != agent.user_id();
+        let own_doing = match removed {
+            false => live,
+            true => room.kind() == RoomKind::Private && self.app.is_ours(by),
+        };
+        if !own_doing {
+            self.steps.push(Step::Left { agent: agent.key(), room: room.key, removed });
+        }
+    }
+
+    /// People's invitations are followed or declined later; those of ours are part of letting an agent in. A puppet
+    /// that does not exist is nobody's to answer for.
+    fn invited(&mut self, state: &StateEvent) {
+        let StateChange::Member(MemberState { membership: Membership::Invite, user, .. }) = &state.change else {
+            return;
+        };
+        let Some(agent) = self.app.agents.by_user(user).filter(|a| !a.ended()) else { return };
+        if self.app.is_ours(&state.head.sender) {
+            return;
+        }
+        self.steps.push(Step::Invited(Invitation {
+            agent: agent.key(),
+            room_id: state.head.room_id.clone(),
+            invited_by: state.head.sender.clone(),
+            received_at_ms: self.received_at_ms,
+        }));
+    }
+
+    /// The first event of a room that a puppet was asked to make: by its number it is known whose it is, whatever
+    /// became of the homeserver's answer.
+    async fn unknown_room(&mut self, state: &StateEvent) {
+        let StateChange::Create(create) = &state.change else { return };
+        let (Some(number), Some(maker)) = (create.catalog_id, self.app.agents.by_user(&state.head.sender)) else {
+            return;
+        };
+        match self.app.take_over(number, &state.head.room_id).await {
+            Ok(Some(_)) => {}
+            Ok(None) => self.app.stray(maker.user_id(), &state.head.room_id),
+            Err(fault) => tracing::warn!(%fault, cause = fault.cause, "cannot take over a room that was made"),
+        }
     }
 }
 

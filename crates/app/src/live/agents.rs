@@ -9,7 +9,7 @@ use std::{
 use parking_lot::RwLock;
 use parlour_domain::{
     agent::Agent,
-    ids::{AgentKey, RoomKey},
+    ids::{AgentId, AgentKey, RoomKey},
     inbox::Ack,
     names::pick_number,
     seat::{Context, Seat},
@@ -27,6 +27,8 @@ pub(crate) struct AgentLive {
     last_call_ms: AtomicI64,
     last_mentions: RwLock<Vec<OwnedUserId>>,
     ended: AtomicBool,
+    /// A join that is under way.
+    entering: RwLock<Option<RoomKey>>,
     /// What moves cursors or rooms of one agent happens one after the other.
     pub(crate) moving: tokio::sync::Mutex<()>,
 }
@@ -40,6 +42,7 @@ impl AgentLive {
             last_call_ms: AtomicI64::new(row.last_call_ms),
             last_mentions: RwLock::new(row.last_mentions.clone()),
             ended: AtomicBool::new(row.state != AgentState::Live),
+            entering: RwLock::default(),
             moving: tokio::sync::Mutex::new(()),
         }
     }
@@ -106,6 +109,19 @@ impl AgentLive {
         self.seats.read().values().filter(|r| r.away).map(|r| r.seat.room).collect()
     }
 
+    /// Says that a join is under way, until the answer is dropped.
+    pub(crate) fn enters(&self, room: RoomKey) -> Entering<'_> {
+        *self.entering.write() = Some(room);
+        Entering(self)
+    }
+
+    /// Whether news of a join is old: taken out for idleness since, and not on its way back.
+    #[must_use]
+    pub(crate) fn has_left_since(&self, room: RoomKey) -> bool {
+        let away = self.seats.read().get(&room).is_some_and(|r| r.away);
+        away && *self.entering.read() != Some(room)
+    }
+
     pub(crate) fn stay_out(&self, room: RoomKey) {
         if let Some(row) = self.seats.write().get_mut(&room) {
             row.away = false;
@@ -121,6 +137,16 @@ impl AgentLive {
             row.seat.opened = true;
             row.seat.context = context;
         }
+    }
+}
+
+/// See [`AgentLive::enters`].
+#[derive(Debug)]
+pub(crate) struct Entering<'a>(&'a AgentLive);
+
+impl Drop for Entering<'_> {
+    fn drop(&mut self) {
+        *self.0.entering.write() = None;
     }
 }
 
@@ -197,6 +223,12 @@ impl Agents {
     #[must_use]
     pub(crate) fn get(&self, key: AgentKey) -> Option<Arc<AgentLive>> {
         self.index.read().by_key.get(&key).cloned()
+    }
+
+    /// By the id that the wire knows.
+    #[must_use]
+    pub(crate) fn by_id(&self, id: AgentId) -> Option<Arc<AgentLive>> {
+        self.index.read().by_key.values().find(|a| a.agent.id == id).cloned()
     }
 
     #[must_use]

@@ -4,11 +4,13 @@
 //! every change is idempotent, since several paths may tell of it.
 
 mod agents;
+mod doors;
 mod log;
 mod members;
 mod rooms;
 
 pub(crate) use agents::{AgentLive, Agents};
+pub(crate) use doors::{Doors, Place};
 pub(crate) use log::{LogChange, RoomLog};
 pub(crate) use members::Members;
 pub(crate) use rooms::{RoomLive, Rooms};

@@ -8,7 +8,7 @@ use std::{
 
 use parking_lot::RwLock;
 use parlour_domain::{
-    ids::{CatalogId, RoomKey, Seq},
+    ids::{AgentKey, CatalogId, RoomKey, Seq},
     message::Message,
     room::{Room, RoomKind},
     visibility::Visibility,
@@ -44,6 +44,11 @@ struct Facts {
     visibility: Visibility,
     power: Option<Power>,
     encrypted: bool,
+    state_read: bool,
+    owner: Option<AgentKey>,
+    closed: bool,
+    silenced: bool,
+    successor: Option<OwnedRoomId>,
 }
 
 /// Logs are read from disk when first asked for; what happens meanwhile is applied after.
@@ -66,6 +71,11 @@ impl RoomLive {
                 visibility: row.visibility,
                 power,
                 encrypted: row.encrypted,
+                state_read: row.state_read,
+                owner: row.owner,
+                closed: row.closed,
+                silenced: row.silenced,
+                successor: row.successor,
             }),
             members: RwLock::new(members),
             log: RwLock::new(LogState::Absent),
@@ -99,6 +109,59 @@ impl RoomLive {
     #[must_use]
     pub(crate) fn encrypted(&self) -> bool {
         self.facts.read().encrypted
+    }
+
+    /// Whether plain text must not go there: encrypted, or a private room whose state nobody has read yet.
+    #[must_use]
+    pub(crate) fn may_be_encrypted(&self) -> bool {
+        let facts = self.facts.read();
+        facts.encrypted || (facts.room.kind == RoomKind::Private && !facts.state_read)
+    }
+
+    /// All its state was read once.
+    #[must_use]
+    pub(crate) fn state_read(&self) -> bool {
+        self.facts.read().state_read
+    }
+
+    pub(crate) fn set_state_read(&self) {
+        self.facts.write().state_read = true;
+    }
+
+    /// The agent that made it.
+    #[must_use]
+    pub(crate) fn owner(&self) -> Option<AgentKey> {
+        self.facts.read().owner
+    }
+
+    /// For good: it is read, and nobody speaks in it.
+    #[must_use]
+    pub(crate) fn closed(&self) -> bool {
+        self.facts.read().closed
+    }
+
+    pub(crate) fn set_closed(&self) {
+        self.facts.write().closed = true;
+    }
+
+    /// The homeserver, too, was told that nobody speaks in it.
+    #[must_use]
+    pub(crate) fn silenced(&self) -> bool {
+        self.facts.read().silenced
+    }
+
+    pub(crate) fn set_silenced(&self) {
+        self.facts.write().silenced = true;
+    }
+
+    /// Where its tombstone leads.
+    #[must_use]
+    pub(crate) fn successor(&self) -> Option<OwnedRoomId> {
+        self.facts.read().successor.clone()
+    }
+
+    pub(crate) fn set_successor(&self, successor: Option<OwnedRoomId>) {
+        self.facts.write().successor = successor;
     }
 
     pub(crate) fn set_name(&self, name: Option<String>) {
@@ -208,6 +271,11 @@ impl Rooms {
     /// Adds a room, or brings what is known of it up to date.
     pub(crate) fn put(&self, row: RoomRow, members: Members) -> Arc<RoomLive> {
         let mut index = self.index.write();
+        if row.slug.is_some() {
+            // the alias may have moved to this room from another one
+            let others = index.by_key.values().filter(|r| r.key != row.room.key);
+            others.map(|r| r.facts.write()).filter(|f| f.slug == row.slug).for_each(|mut f| f.slug = None);
+        }
         if let Some(known) = index.by_key.get(&row.room.key) {
             let mut facts = known.facts.write();
             facts.slug = row.slug;
@@ -223,6 +291,30 @@ impl Rooms {
     #[must_use]
     pub(crate) fn get(&self, key: RoomKey) -> Option<Arc<RoomLive>> {
         self.index.read().by_key.get(&key).cloned()
+    }
+
+    /// A room that goes on under another Matrix id. Who still holds what it was before finds nothing new in it.
+    pub(crate) fn replace(&self, row: RoomRow) -> Arc<RoomLive> {
+        let mut index = self.index.write();
+        index.by_id.retain(|_, r| r.key != row.room.key);
+        let room = Arc::new(RoomLive::new(row, Members::default()));
+        index.by_key.insert(room.key, room.clone());
+        index.by_id.insert(room.room_id.clone(), room.clone());
+        room
+    }
+
+    /// Rooms that an agent made.
+    #[must_use]
+    pub(crate) fn of_owner(&self, owner: AgentKey) -> Vec<Arc<RoomLive>> {
+        let index = self.index.read();
+        index.by_key.values().filter(|r| r.owner() == Some(owner)).cloned().collect()
+    }
+
+    /// The room whose tombstone leads there.
+    #[must_use]
+    pub(crate) fn before(&self, successor: &RoomId) -> Option<Arc<RoomLive>> {
+        let index = self.index.read();
+        index.by_key.values().find(|r| r.successor().is_some_and(|s| s == successor)).cloned()
     }
 
     #[must_use]

@@ -1,14 +1,15 @@
 use std::sync::Arc;
 
-use parlour_domain::limits::SUBMISSION_EFFORT_MS;
+use parlour_domain::{fault::Fault, limits::SUBMISSION_EFFORT_MS};
 use parlour_matrix::HsError;
 use parlour_store::Submission;
+use ruma::OwnedEventId;
 
-use super::flights::{Boarding, Flight};
-use crate::{
-    app::App,
-    live::{AgentLive, RoomLive},
+use super::{
+    flights::{Boarding, Flight},
+    publish::{Paid, not_in_clear},
 };
+use crate::app::App;
 
 const FIRST_PAUSE_MS: i64 = 500;
 const LONGEST_PAUSE_MS: i64 = 15_000;
@@ -39,16 +40,20 @@ impl App {
 
     pub(super) fn start_carrying_one(self: &Arc<Self>, submission: Submission, flight: Arc<Flight>) {
         let app = self.clone();
-        self.tasks.spawn(async move { app.carry(submission, flight).await });
+        self.tasks.spawn(async move { app.carry(submission, flight, Paid::default()).await });
     }
 
     /// Looks whether the homeserver has it, and sends it again under the same id where not, until that is certain.
-    pub(super) async fn carry(self: &Arc<Self>, submission: Submission, flight: Arc<Flight>) {
+    pub(super) async fn carry(self: &Arc<Self>, submission: Submission, flight: Arc<Flight>, paid: Paid) {
         let key = (submission.agent, submission.id);
         let mut pause_ms = FIRST_PAUSE_MS;
         while !flight.has_landed() && self.now() < flight.asked_ms() + SUBMISSION_EFFORT_MS {
             match self.try_again(&submission).await {
-                Attempt::Done => return,
+                Attempt::Sent(event_id) => return self.settle(&submission, event_id).await,
+                Attempt::Refused(fault) => {
+                    tracing::info!(%fault, cause = fault.cause, submission = %submission.id, "a message was refused");
+                    return self.not_sent(key, paid, fault).await;
+                }
                 Attempt::Later { at_least_ms } => pause_ms = pause_ms.max(at_least_ms),
             }
             tokio::select! {
@@ -66,49 +71,35 @@ impl App {
         else {
             return Attempt::Later { at_least_ms: LONGEST_PAUSE_MS };
         };
-        match self.look_or_send(submission, &agent, &room).await {
-            Ok(event_id) => {
-                self.settle(submission, event_id).await;
-                Attempt::Done
-            }
-            Err(HsError::Limited { retry_after_ms }) => {
-                let ms = retry_after_ms.and_then(|ms| i64::try_from(ms).ok());
-                Attempt::Later { at_least_ms: ms.unwrap_or(FIRST_PAUSE_MS) }
-            }
-            Err(error @ HsError::Refused { .. }) => {
-                self.refused(submission, error).await;
-                Attempt::Done
-            }
-            Err(HsError::NotSent(_) | HsError::Unknown(_)) => Attempt::Later { at_least_ms: FIRST_PAUSE_MS },
+        match self.look_for(submission, &agent, &room).await {
+            Ok(Some(event_id)) => return Attempt::Sent(event_id),
+            Ok(None) => {}
+            // not being allowed to look says nothing about what is there
+            Err(error) => return later(&error),
         }
-    }
-
-    async fn look_or_send(
-        &self,
-        submission: &Submission,
-        agent: &AgentLive,
-        room: &RoomLive,
-    ) -> Result<ruma::OwnedEventId, HsError> {
-        if let Some(event_id) = self.look_for(submission, agent, room).await? {
-            return Ok(event_id);
+        if let Err(fault) = not_in_clear(&room) {
+            return Attempt::Refused(fault);
         }
         let content = submission.content.as_deref().unwrap_or("{}");
-        self.put_message(agent, room, submission.id, content).await
-    }
-
-    /// Looked for and not there, then refused: it was never sent.
-    async fn refused(&self, submission: &Submission, error: HsError) {
-        let key = (submission.agent, submission.id);
-        tracing::info!(%error, submission = %submission.id, "the homeserver refused a message");
-        let (agent, id) = key;
-        if let Err(error) = self.store.write(move |tx| tx.unclaim(agent, id)).await {
-            tracing::warn!(%error, submission = %id, "cannot take back the claim of a message that was refused");
+        match self.put_message(&agent, &room, submission.id, content).await {
+            Ok(event_id) => Attempt::Sent(event_id),
+            // looked for and not there, then refused: it was never sent
+            Err(error @ HsError::Refused { .. }) => Attempt::Refused(self.refusal(error)),
+            Err(error) => later(&error),
         }
-        self.flights.land(key, Err(self.refusal(error)));
     }
 }
 
 enum Attempt {
-    Done,
+    Sent(OwnedEventId),
+    Refused(Fault),
     Later { at_least_ms: i64 },
+}
+
+fn later(error: &HsError) -> Attempt {
+    let told = match error {
+        HsError::Limited { retry_after_ms } => retry_after_ms.and_then(|ms| i64::try_from(ms).ok()),
+        _ => None,
+    };
+    Attempt::Later { at_least_ms: told.unwrap_or(FIRST_PAUSE_MS) }
 }

@@ -1,6 +1,6 @@
 use parlour_matrix::{HsError, Incoming};
 use parlour_store::Submission;
-use ruma::OwnedEventId;
+use ruma::{OwnedEventId, UserId};
 
 use crate::{
     app::App,
@@ -21,10 +21,26 @@ impl App {
         agent: &AgentLive,
         room: &RoomLive,
     ) -> Result<Option<OwnedEventId>, HsError> {
+        match self.look_as(agent.user_id(), submission, agent, room).await {
+            // removed meanwhile: others of ours may still see what it said before
+            Err(HsError::Refused { .. }) => match self.reader(room) {
+                Some(reader) => self.look_as(&reader, submission, agent, room).await,
+                None => Ok(None),
+            },
+            looked => looked,
+        }
+    }
+
+    async fn look_as(
+        &self,
+        who: &UserId,
+        submission: &Submission,
+        agent: &AgentLive,
+        room: &RoomLive,
+    ) -> Result<Option<OwnedEventId>, HsError> {
         let mut from: Option<String> = None;
         for _ in 0..PAGES {
-            let page =
-                self.client.messages(agent.user_id(), &room.room_id, from.as_deref(), true, PAGE).await?;
+            let page = self.client.messages(who, &room.room_id, from.as_deref(), true, PAGE).await?;
             let mut reached_the_past = page.chunk.is_empty();
             for raw in &page.chunk {
                 let Incoming::Message(message) = Incoming::parse(raw, Some(&room.room_id)) else { continue };

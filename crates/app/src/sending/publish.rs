@@ -34,6 +34,13 @@ pub(crate) struct Order {
     pub(crate) room: Arc<RoomLive>,
 }
 
+/// What a submission was charged; nothing where that was before a restart.
+#[derive(Debug, Default)]
+pub(super) struct Paid {
+    charges: Vec<Charge>,
+    taken: Vec<Window>,
+}
+
 impl Order {
     pub(super) fn key(&self) -> FlightKey {
         (self.claim.agent, self.claim.id)
@@ -130,7 +137,7 @@ impl App {
         match (same(before.digest, order.claim.digest), before.event_id.clone()) {
             (Err(fault), _) => self.flights.land(order.key(), Err(fault)),
             (_, Some(event_id)) => self.flights.land(order.key(), Ok(event_id)),
-            _ => self.carry(before, flight).await,
+            _ => self.carry(before, flight, Paid::default()).await,
         }
     }
 
@@ -149,9 +156,12 @@ impl App {
             Ok(event_id) => self.settle(&submission, event_id).await,
             Err(HsError::Unknown(cause)) => {
                 tracing::info!(cause, submission = %order.claim.id, "a send has no clear answer; looking before sending it again");
-                self.carry(submission, flight).await;
+                self.carry(submission, flight, Paid { charges: order.charges, taken }).await;
             }
-            Err(error) => self.not_sent(&order, taken, error).await,
+            Err(error) => {
+                let fault = self.refusal(error);
+                self.not_sent(order.key(), Paid { charges: order.charges, taken }, fault).await;
+            }
         }
     }
 
@@ -162,6 +172,9 @@ impl App {
         id: MessageId,
         content: &str,
     ) -> Result<ruma::OwnedEventId, HsError> {
+        if room.may_be_encrypted() {
+            return Err(HsError::NotSent("the room is encrypted".to_owned()));
+        }
         let content: &RawValue =
             serde_json::from_str(content).map_err(|e| HsError::NotSent(e.to_string()))?;
         // Synapse keeps answers by id and appservice, not by user: two puppets must never share one
@@ -173,17 +186,16 @@ impl App {
     }
 
     /// Certain not to have happened: the claim goes, the quota comes back.
-    async fn not_sent(&self, order: &Order, taken: Vec<Window>, error: HsError) {
-        let (agent, id) = order.key();
-        let charges = order.charges.clone();
+    pub(super) async fn not_sent(&self, key: FlightKey, paid: Paid, fault: Fault) {
+        let (agent, id) = key;
         let undone = self.store.write(move |tx| {
             tx.unclaim(agent, id)?;
-            tx.refund(&charges, &taken)
+            tx.refund(&paid.charges, &paid.taken)
         });
         if let Err(error) = undone.await {
             tracing::warn!(%error, submission = %id, "cannot take back the claim of a message that was not sent");
         }
-        self.flights.land(order.key(), Err(self.refusal(error)));
+        self.flights.land(key, Err(fault));
     }
 
     pub(super) fn refusal(&self, error: HsError) -> Fault {
@@ -194,6 +206,18 @@ impl App {
         }
         self.homeserver_fault(error)
     }
+}
+
+/// What would be said in plain text is not said in an encrypted room.
+pub(crate) fn not_in_clear(room: &RoomLive) -> Result<(), Fault> {
+    if !room.may_be_encrypted() {
+        return Ok(());
+    }
+    Err(Fault::new(
+        Code::DependencyUnavailable,
+        "This room is encrypted, and this server cannot speak there yet. Nothing was sent. Ask its people, or speak in \
+         another room.",
+    ))
 }
 
 fn same(before: [u8; 32], now: [u8; 32]) -> Result<(), Fault> {

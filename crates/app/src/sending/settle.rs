@@ -60,8 +60,8 @@ impl App {
     /// Takes committed changes of a log into memory, and wakes whom they concern. For the writer's thread only, see
     /// [`App::write_and_follow`].
     pub(crate) fn follow(&self, room: &Arc<RoomLive>, changes: &[LogChange]) {
+        changes.iter().for_each(|change| room.apply(change));
         for change in changes {
-            room.apply(change);
             if let LogChange::Added(message) = change {
                 self.has_arrived(message.seq);
                 self.typing.write().spoke(room.key, &message.sender, self.now());

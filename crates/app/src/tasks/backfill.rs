@@ -3,23 +3,37 @@
 use std::sync::Arc;
 
 use parlour_domain::{ids::Pos, limits::ROOM_HISTORY, message::Message};
-use parlour_matrix::{HsError, Incoming};
+use parlour_matrix::{
+    HsError, Incoming,
+    events::{Membership, StateChange, StateEvent},
+};
 use parlour_store::{Gap, NewEntry, StoreError, Tx};
-use ruma::OwnedEventId;
+use ruma::{OwnedEventId, RoomId, UserId};
 use serde_json::value::RawValue;
 
 use crate::{
     app::App,
-    ingest::{Planner, Step},
+    ingest::{Planner, Step, log_changes},
     live::{LogChange, RoomLive},
 };
 
 const PAGE: u32 = 100;
 
+/// How far to look back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// To a message that is known.
+    Known,
+    AllThatIsKept,
+    /// The same, with what is known already in its place.
+    Everything,
+}
+
 /// What a look back brought up, newest first.
+#[derive(Default)]
 pub(crate) struct LookBack {
     events: Vec<Box<RawValue>>,
-    /// The known message at which it ended; `None`: the beginning, or as much as is kept.
+    /// The message at which it ended, where that is known.
     known: Option<OwnedEventId>,
     reached_the_start: bool,
 }
@@ -27,7 +41,7 @@ pub(crate) struct LookBack {
 impl LookBack {
     /// A page, newest first, with unknown messages between known ones.
     pub(crate) fn between_known(events: Vec<Box<RawValue>>) -> Self {
-        Self { events, known: None, reached_the_start: false }
+        Self { events, ..Self::default() }
     }
 }
 
@@ -41,27 +55,73 @@ pub(crate) enum BackfillError {
 
 impl App {
     /// What was said in a room before the bridge came: as much as is kept, so that newcomers can read themselves in.
+    /// Once it is done it is never done again.
     pub(crate) async fn read_history(&self, room: &Arc<RoomLive>) -> Result<(), BackfillError> {
-        let back = self.look_back(room).await?;
+        let done = format!("history_read:{}", room.key.0);
+        let asked = done.clone();
+        if self.store.read(move |r| r.meta(&asked)).await?.is_some() {
+            return Ok(());
+        }
+        let Some(reader) = self.reader(room) else { return Ok(()) };
+        let mut back = self.look_back(room, &reader, Until::AllThatIsKept).await?;
+        back.known = None;
         let before = self.oldest(room).await?;
-        self.fill_in(room, back, before, false).await
+        self.fill_in(room, back, before, false).await?;
+        Ok(self.store.write(move |tx| tx.set_meta(&done, b"")).await?)
     }
 
-    /// Pages back from the newest message to one that is known, or as far as is kept.
-    pub(crate) async fn look_back(&self, room: &RoomLive) -> Result<LookBack, BackfillError> {
-        let bot = &self.settings.bot;
-        let mut back = LookBack { events: vec![], known: None, reached_the_start: false };
+    /// What was said in a room that `reader` has just come into, and where in its order that was: before all that is
+    /// known, nothing may have been.
+    pub(crate) async fn read_history_around_join(
+        &self,
+        room: &Arc<RoomLive>,
+        reader: &UserId,
+    ) -> Result<Pos, BackfillError> {
+        let back = self.look_back(room, reader, Until::Everything).await?;
+        let before = last_before_join(&back, &room.room_id, reader);
+        self.fill_in(room, back, None, false).await?;
+        let Some(before) = before else { return Ok(Pos(0)) };
+        Ok(room.with_log(|log| log.event(&before).map_or(Pos(0), |m| m.pos)))
+    }
+
+    /// All that is kept of a room, in its order, whatever of it is known already.
+    pub(crate) async fn read_all_history(
+        &self,
+        room: &Arc<RoomLive>,
+        reader: &UserId,
+    ) -> Result<(), BackfillError> {
+        let back = self.look_back(room, reader, Until::Everything).await?;
+        self.fill_in(room, back, None, false).await
+    }
+
+    /// Pages back from the newest message, as far as is kept at most.
+    pub(crate) async fn look_back(
+        &self,
+        room: &RoomLive,
+        reader: &UserId,
+        until: Until,
+    ) -> Result<LookBack, BackfillError> {
+        let mut back = LookBack::default();
         let (mut from, mut messages) = (None::<String>, 0);
         while messages < ROOM_HISTORY {
-            let page = self.client.messages(bot, &room.room_id, from.as_deref(), true, PAGE).await?;
+            let page = self.client.messages(reader, &room.room_id, from.as_deref(), true, PAGE).await?;
             for raw in page.chunk {
                 if let Incoming::Message(message) = Incoming::parse(&raw, Some(&room.room_id)) {
-                    let event_id = message.head.event_id;
-                    if self.had(&event_id).await? {
-                        back.known = Some(event_id);
-                        return Ok(back);
-                    }
                     messages += 1;
+                    match (self.had(&message.head.event_id).await?, until) {
+                        (false, _) => back.known = None,
+                        // newer ones come, or came, by transaction
+                        (true, Until::AllThatIsKept) => back.events.clear(),
+                        (true, Until::Everything) => {}
+                        // known from the answer to its send: what came before it may be lost all the same
+                        (true, Until::Known) if self.settings.is_puppet(&message.head.sender) => {
+                            back.known = Some(message.head.event_id);
+                        }
+                        (true, Until::Known) => {
+                            back.known = Some(message.head.event_id);
+                            return Ok(back);
+                        }
+                    }
                 }
                 back.events.push(raw);
             }
@@ -90,9 +150,14 @@ impl App {
         let gap = lost && back.known.is_none() && !back.reached_the_start;
         let (room_key, after) = (room.key, self.newest_before(room, before).await?);
         let room = room.clone();
-        let write = move |tx: &Tx<'_>| write_filled(tx, room_key, entries, before, gap.then_some(after));
+        let write = move |tx: &Tx<'_>| {
+            let mut changes = write_filled(tx, room_key, entries, before, gap.then_some(after))?;
+            for step in rest {
+                changes.extend(log_changes(tx, step)?);
+            }
+            Ok(changes)
+        };
         self.write_and_follow(write, move |app, changes| app.follow(&room, &changes)).await?;
-        self.carry_out(&rest, None).await?;
         Ok(())
     }
 
@@ -115,6 +180,22 @@ impl App {
         let earlier = |m: &Arc<Message>| before.is_none_or(|b| m.pos < b);
         Ok(room.with_log(|log| log.in_order().into_iter().rfind(earlier).map(|m| m.event_id.clone())))
     }
+}
+
+/// The newest message that was said before `reader` came in.
+fn last_before_join(back: &LookBack, room: &RoomId, reader: &UserId) -> Option<OwnedEventId> {
+    let is_join = |event: &&Box<RawValue>| match Incoming::parse(event, Some(room)) {
+        Incoming::State(StateEvent { change: StateChange::Member(member), .. }) => {
+            member.user == reader && member.membership == Membership::Join
+        }
+        _ => false,
+    };
+    let earlier = back.events.iter().skip_while(|event| !is_join(event));
+    earlier.filter_map(|event| match Incoming::parse(event, Some(room)) {
+        Incoming::Message(message) => Some(message.head.event_id),
+        _ => None,
+    })
+    .next()
 }
 
 /// Messages, and what changes messages. Nothing else of the past counts today.

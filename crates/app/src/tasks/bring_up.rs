@@ -3,17 +3,13 @@
 use std::sync::Arc;
 
 use parlour_domain::{ids::CatalogId, room::RoomKind};
-use parlour_matrix::{
-    CreateRoom, HsError, Incoming,
-    events::{Create, StateChange},
-};
+use parlour_matrix::{CreateRoom, HsError};
 use parlour_store::NewRoom;
 use ruma::{OwnedRoomId, RoomAliasId};
 use serde_json::json;
 
 use crate::{
     app::App,
-    ingest::Planner,
     live::{AgentLive, Members, RoomLive},
     settings::LobbySettings,
     view::Readiness,
@@ -94,9 +90,14 @@ impl App {
             None => self.make_lobby(lobby).await?,
         };
         if self.rooms.lobby(&lobby.slug).is_some_and(|r| r.room_id == room_id) {
-            return self.read_state(&self.known(&room_id)?).await;
+            return self.read_room(&self.known(&room_id)?).await;
         }
         self.adopt(lobby, &room_id).await
+    }
+
+    async fn read_room(self: &Arc<Self>, room: &Arc<RoomLive>) -> Result<(), NotReady> {
+        self.read_state(room).await?;
+        self.read_history(room).await.map_err(|e| format!("cannot read earlier messages: {e}"))
     }
 
     /// A room that somebody made under the alias before is used as it is.
@@ -153,32 +154,12 @@ impl App {
             tx.put_room(&new)
         });
         let room = self.rooms.put(row.await.map_err(|e| e.to_string())?, Members::default());
-        self.read_state(&room).await?;
-        self.read_history(&room).await.map_err(|e| format!("cannot read earlier messages: {e}"))
+        self.read_room(&room).await
     }
 
     /// Who is in, who may do what, what the room is called; refuses what cannot be a lobby.
     async fn read_state(self: &Arc<Self>, room: &Arc<RoomLive>) -> Result<(), NotReady> {
-        let raw =
-            self.client.room_state(&self.settings.bot, &room.room_id).await.map_err(|e| e.to_string())?;
-        let mut planner = Planner::new(self, self.now());
-        let mut create: Option<Create> = None;
-        for event in &raw {
-            if let Incoming::State(state) = Incoming::parse(event, Some(&room.room_id))
-                && let StateChange::Create(c) = state.change
-            {
-                create = Some(c);
-            }
-            planner.take(event, Some(&room.room_id)).await;
-        }
-        if let Some(create) = create {
-            let power = room
-                .power()
-                .map_or_else(|| parlour_matrix::events::Power::absent(&create), |p| p.under(&create));
-            planner.power(room, power);
-        }
-        let steps = planner.finish();
-        self.carry_out(&steps, None).await.map_err(|e| e.to_string())?;
+        self.survey(room, &self.settings.bot).await.map_err(|e| e.to_string())?;
         if room.encrypted() {
             return Err("the room under its alias is encrypted: a lobby has to be readable by everybody; move the alias".to_owned());
         }

@@ -18,11 +18,15 @@ impl App {
     /// Synapse can leave a transaction behind for good when its recovery ends in the moment at which an event is sent:
     /// it writes the transaction down for a recovery that is just over (`appservice/scheduler.py` of 1.163; seen once in
     /// seventy kills under load, 2026-11-30). Later transactions come as if nothing were missing, so the newest message
-    /// does not show it. Looks once, a while after an outage.
+    /// does not show it. Looks once, a while after an outage. Never ends, so that it is given up by the next outage.
     pub(crate) async fn look_for_left_behind(&self) {
-        if !self.let_pass(SETTLED_MS).await {
-            return;
+        if self.let_pass(SETTLED_MS).await {
+            self.fetch_all_left_behind().await;
         }
+        std::future::pending().await
+    }
+
+    async fn fetch_all_left_behind(&self) {
         for room in self.rooms.all() {
             if let Err(error) = self.fetch_left_behind(&room).await {
                 tracing::warn!(%error, room = %room.room_id, "cannot look for messages that were left behind");
@@ -31,7 +35,8 @@ impl App {
     }
 
     async fn fetch_left_behind(&self, room: &Arc<RoomLive>) -> Result<(), BackfillError> {
-        let page = self.client.messages(&self.settings.bot, &room.room_id, None, true, PAGE).await?;
+        let Some(reader) = self.reader(room) else { return Ok(()) };
+        let page = self.client.messages(&reader, &room.room_id, None, true, PAGE).await?;
         let holes = self.holes(room, &page.chunk).await?;
         if holes.is_empty() || !self.let_pass(UNDER_WAY_MS).await || !self.still_missing(&holes).await? {
             return Ok(());

@@ -3,29 +3,43 @@
 use std::sync::Arc;
 
 use parlour_matrix::Incoming;
-use ruma::OwnedEventId;
+use ruma::{OwnedEventId, UserId};
 
-use super::backfill::BackfillError;
+use super::backfill::{BackfillError, Until};
 use crate::{app::App, live::RoomLive};
 
 /// The homeserver delivers what piled up in its own time: an unknown message counts as lost only once nothing has come
 /// for this long.
 const PATIENCE_MS: i64 = 15_000;
+const LOOK_MS: i64 = 500;
 const RETRY_MS: i64 = 2_000;
+const LONGEST_PAUSE_MS: i64 = 60_000;
 
 impl App {
     /// Reconciles once now, and again whenever the homeserver comes back.
     pub(crate) async fn watch_for_outages(self: &Arc<Self>) {
         loop {
-            self.reconcile_all().await;
-            self.look_for_left_behind().await;
+            self.until_reconciled().await;
             tokio::select! {
+                () = self.look_for_left_behind() => {}
                 () = self.outage.notified() => {}
                 () = self.tasks.stopped() => return,
             }
             if !self.until_reachable().await {
                 return;
             }
+        }
+    }
+
+    /// A homeserver that is only just back may fail the first looks.
+    async fn until_reconciled(&self) {
+        let mut pause_ms = RETRY_MS;
+        while !self.reconcile_all().await {
+            tokio::select! {
+                () = self.clock.sleep_until(self.now() + pause_ms) => {}
+                () = self.tasks.stopped() => return,
+            }
+            pause_ms = (pause_ms * 2).min(LONGEST_PAUSE_MS);
         }
     }
 
@@ -43,34 +57,38 @@ impl App {
         !self.tasks.stopping()
     }
 
-    async fn reconcile_all(&self) {
+    /// Whether all rooms could be compared.
+    async fn reconcile_all(&self) -> bool {
+        let mut all = true;
         for room in self.rooms.all() {
             if self.tasks.stopping() {
-                return;
+                break;
             }
             if let Err(error) = self.reconcile(&room).await {
-                tracing::warn!(%error, room = %room.room_id, "cannot compare a room with the homeserver");
+                tracing::warn!(%error, room = %room.room_id, "cannot compare a room with the homeserver yet");
+                all = false;
             }
         }
+        all
     }
 
     async fn reconcile(&self, room: &Arc<RoomLive>) -> Result<(), BackfillError> {
-        let Some(newest) = self.newest(room).await? else { return Ok(()) };
+        let Some(reader) = self.reader(room) else { return Ok(()) };
+        let Some(newest) = self.newest(room, &reader).await? else { return Ok(()) };
         if self.arrives(&newest).await? {
             return Ok(());
         }
         tracing::warn!(room = %room.room_id, "the homeserver has messages that it did not bring; fetching them");
-        let back = self.look_back(room).await?;
+        let back = self.look_back(room, &reader, Until::Known).await?;
         self.fill_in(room, back, None, true).await
     }
 
-    /// The newest message as the homeserver has it.
-    async fn newest(&self, room: &RoomLive) -> Result<Option<OwnedEventId>, BackfillError> {
-        let page = self.client.messages(&self.settings.bot, &room.room_id, None, true, 20).await?;
+    /// The newest message as the homeserver has it. Not one of ours: those are known from the answers to their sends,
+    /// also where nothing else came.
+    async fn newest(&self, room: &RoomLive, reader: &UserId) -> Result<Option<OwnedEventId>, BackfillError> {
+        let page = self.client.messages(reader, &room.room_id, None, true, 100).await?;
         let said = page.chunk.iter().find_map(|raw| match Incoming::parse(raw, Some(&room.room_id)) {
-            Incoming::Message(message) if message.head.sender != self.settings.bot => {
-                Some(message.head.event_id)
-            }
+            Incoming::Message(message) if !self.is_ours(&message.head.sender) => Some(message.head.event_id),
             _ => None,
         });
         Ok(said)
@@ -92,7 +110,10 @@ impl App {
             if self.now() - quiet_since >= PATIENCE_MS || self.tasks.stopping() {
                 return Ok(self.tasks.stopping());
             }
-            self.clock.sleep_until(self.now() + 500).await;
+            tokio::select! {
+                () = self.clock.sleep_until(self.now() + LOOK_MS) => {}
+                () = self.tasks.stopped() => {}
+            }
         }
     }
 }

@@ -70,10 +70,18 @@ impl Client {
     /// # Errors
     /// See [`HsError`].
     pub async fn profile(&self, user: &UserId) -> Result<Profile, HsError> {
+        Ok(self.find_profile(user).await?.unwrap_or_default())
+    }
+
+    /// The profile of anybody; `None`: the homeserver knows nobody of that name.
+    ///
+    /// # Errors
+    /// See [`HsError`].
+    pub async fn find_profile(&self, user: &UserId) -> Result<Option<Profile>, HsError> {
         let request = self.request("profile", Method::GET, V3, &["profile", user.as_str()]);
         match request.call::<Box<RawValue>>().await {
-            Ok(raw) => Ok(Profile::read(&raw)),
-            Err(error) if is_nobody(&error) => Ok(Profile::default()),
+            Ok(raw) => Ok(Some(Profile::read(&raw))),
+            Err(error) if is_nobody(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }

@@ -52,4 +52,65 @@ impl Client {
     }
 }
 
+impl Client {
+    /// Invites; the reason is shown with the invitation. Whoever is invited already stays so.
+    ///
+    /// # Errors
+    /// See [`HsError`]; `M_FORBIDDEN` where `user` may not invite, or the other is in the room or banned from it.
+    pub async fn invite(
+        &self,
+        user: &UserId,
+        room: &RoomId,
+        other: &UserId,
+        reason: Option<&str>,
+    ) -> Result<(), HsError> {
+        self.act_on(user, room, "invite", other, reason).await
+    }
+
+    /// Puts somebody out.
+    ///
+    /// # Errors
+    /// See [`HsError`]; `M_FORBIDDEN` where `user` may not do that, or the other is not in the room.
+    pub async fn kick(
+        &self,
+        user: &UserId,
+        room: &RoomId,
+        other: &UserId,
+        reason: Option<&str>,
+    ) -> Result<(), HsError> {
+        self.act_on(user, room, "kick", other, reason).await
+    }
+
+    async fn act_on(
+        &self,
+        user: &UserId,
+        room: &RoomId,
+        what: &'static str,
+        other: &UserId,
+        reason: Option<&str>,
+    ) -> Result<(), HsError> {
+        let mut body = json!({"user_id": other});
+        if let Some(reason) = reason {
+            body["reason"] = reason.into();
+        }
+        let request = self.request(what, Method::POST, V3, &["rooms", room.as_str(), what]).by(user);
+        request.json(&body).timeout(SLOW).done().await
+    }
+
+    /// The rooms that `user` is in.
+    ///
+    /// # Errors
+    /// See [`HsError`].
+    pub async fn joined_rooms(&self, user: &UserId) -> Result<Vec<OwnedRoomId>, HsError> {
+        let request = self.request("joined_rooms", Method::GET, V3, &["joined_rooms"]).by(user);
+        let answer: JoinedRooms = request.call().await?;
+        Ok(answer.joined_rooms)
+    }
+}
+
+#[derive(Deserialize)]
+struct JoinedRooms {
+    joined_rooms: Vec<OwnedRoomId>,
+}
+
 const NOT_IN: [&str; 4] = ["M_FORBIDDEN", "M_NOT_FOUND", "M_BAD_STATE", "M_UNKNOWN"];

@@ -2,7 +2,7 @@
 
 use http::Method;
 use ruma::{EventId, RoomId, UserId};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 use super::{Client, HsError, SLOW, request::V3};
 use crate::json::{Fields, list, owned_object};
@@ -26,6 +26,24 @@ impl Client {
             self.request("room_state", Method::GET, V3, &["rooms", room.as_str(), "state"]).by(user);
         let raw: Box<RawValue> = request.timeout(SLOW).call().await?;
         objects(Some(&raw))
+    }
+
+    /// The content of a piece of state with an empty key, `None` where there is none.
+    ///
+    /// # Errors
+    /// See [`HsError`]; `M_FORBIDDEN` for somebody who was never in the room.
+    pub async fn state_content(
+        &self,
+        user: &UserId,
+        room: &RoomId,
+        event_type: &str,
+    ) -> Result<Option<Value>, HsError> {
+        let path = ["rooms", room.as_str(), "state", event_type, ""];
+        match self.request("state_content", Method::GET, V3, &path).by(user).call().await {
+            Ok(content) => Ok(Some(content)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// A page of the room's timeline, newest first when `backwards`. Without `from` it begins at that end.

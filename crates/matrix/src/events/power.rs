@@ -86,6 +86,18 @@ impl Power {
         self.level_of(user) >= self.events.get(event_type).copied().unwrap_or(self.state_default)
     }
 
+    /// Whether `user` may invite.
+    #[must_use]
+    pub fn may_invite(&self, user: &UserId) -> bool {
+        self.level_of(user) >= self.invite
+    }
+
+    /// Whether `user` may put `other` out: it takes more power than the other has.
+    #[must_use]
+    pub fn may_kick(&self, user: &UserId, other: &UserId) -> bool {
+        self.level_of(user) >= self.kick && self.level_of(user) > self.level_of(other)
+    }
+
     /// Whether `user` may delete a message of `author`.
     #[must_use]
     pub fn may_redact(&self, user: &UserId, author: &UserId) -> bool {
@@ -123,6 +135,7 @@ mod tests {
             creators: vec![owned_user_id!("@maker:x")],
             predecessor: None,
             room_type: None,
+            catalog_id: None,
         }
     }
 

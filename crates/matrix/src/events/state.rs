@@ -1,10 +1,10 @@
 //! What a state event changes.
 
-use parlour_domain::visibility::Visibility;
+use parlour_domain::{ids::CatalogId, visibility::Visibility};
 use ruma::{OwnedRoomId, OwnedUserId};
 
 use super::{
-    Head, Power,
+    CATALOG_KEY, Head, Power,
     incoming::{Event, Incoming},
 };
 use crate::json::{Fields, string, user_id};
@@ -68,6 +68,8 @@ pub struct Create {
     pub predecessor: Option<OwnedRoomId>,
     /// `m.space` for spaces.
     pub room_type: Option<String>,
+    /// See [`CATALOG_KEY`](super::CATALOG_KEY).
+    pub catalog_id: Option<CatalogId>,
 }
 
 impl Create {
@@ -137,6 +139,7 @@ fn create(event: &Event<'_>) -> Create {
         creators: vec![event.head.sender.clone()],
         predecessor,
         room_type: content.str("type"),
+        catalog_id: content.str(CATALOG_KEY).as_deref().and_then(CatalogId::parse),
     };
     if create.has_mighty_creators() {
         let more = content.list("additional_creators").unwrap_or_default();

@@ -2,12 +2,18 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use parlour_app::settings::{AgentSettings, LobbySettings, Settings};
-use parlour_domain::quota::{DAY_MS, MINUTE_MS};
+use parlour_app::settings::{AgentSettings, LobbySettings, PeopleSettings, Settings};
+use parlour_domain::{
+    people,
+    quota::{DAY_MS, MINUTE_MS},
+};
 use parlour_matrix::{Registration, Wanted};
 use ruma::{OwnedRoomAliasId, OwnedUserId, RoomAliasId, UserId};
 
-use super::{Config, Lobby};
+use super::{
+    Config, Lobby,
+    value::{Invitable, Invites},
+};
 use crate::failure::Failure;
 
 /// What agent tokens and the registration's id begin with: the bot's name, as far as its characters fit into a token.
@@ -91,6 +97,10 @@ impl Config {
             puppet_prefix: self.people.puppet_prefix.as_str().to_owned(),
             public_url: self.public_url(),
             lobbies: self.lobby_settings(),
+            people: PeopleSettings {
+                invitable: self.people.invitable.into(),
+                invites: self.people.invites.into(),
+            },
             agents: self.agent_settings(),
             limits: self.limits.clone(),
         })
@@ -112,6 +122,26 @@ impl Config {
             enabled: self.agents.enabled,
             idle_ms: i64::from(self.agents.idle_minutes.0) * MINUTE_MS,
             disable_after_ms: i64::from(self.agents.disable_after_days.0) * DAY_MS,
+        }
+    }
+}
+
+impl From<Invitable> for people::Invitable {
+    fn from(word: Invitable) -> Self {
+        match word {
+            Invitable::Local => Self::Local,
+            Invitable::Known => Self::Known,
+            Invitable::Anyone => Self::Anyone,
+        }
+    }
+}
+
+impl From<Invites> for people::Invites {
+    fn from(word: Invites) -> Self {
+        match word {
+            Invites::Local => Self::Local,
+            Invites::Anyone => Self::Anyone,
+            Invites::Nobody => Self::Nobody,
         }
     }
 }

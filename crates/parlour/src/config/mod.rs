@@ -10,6 +10,7 @@ mod example;
 mod key;
 mod read;
 mod rules;
+mod sealing_secret;
 mod sections;
 mod suggest;
 #[cfg(test)]
@@ -28,6 +29,7 @@ use parlour_domain::limits::Limits;
 
 pub(crate) use convert::bridge_id;
 pub(crate) use example::example;
+pub(crate) use sealing_secret::SealingSecret;
 pub(crate) use sections::Lobby;
 
 use crate::failure::Failure;

@@ -13,7 +13,7 @@ use super::{
     },
     value::{
         AliasLocalpart, BanList, BotName, FilePath, HttpUrl, Invitable, Invites, LobbyName, Positive,
-        PuppetPrefix, Slug, Trust,
+        PuppetPrefix, SealingSecret, Slug, Trust,
     },
 };
 
@@ -67,6 +67,10 @@ section! {
         /// A folder of Parlour's own; it is made at the first start. A path that is not absolute begins at the folder
         /// of this file.
         path: FilePath = Default("\"data\"");
+        /// The key that secrets in the database are sealed with: 64 hexadecimal digits. Better given by the environment
+        /// (PARLOUR__STORAGE__SEALING_KEY) than here. Left out: it is made at the first start, as sealing.key in that
+        /// folder. Without it, what was sealed cannot be read again.
+        sealing_key: Option<SealingSecret> = Optional("\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"");
     }
 }
 
@@ -95,11 +99,10 @@ section! {
         /// What the localparts of the agents' Matrix users begin with. Nobody else on the homeserver may have such a
         /// name. It cannot be changed once there are agents.
         puppet_prefix: PuppetPrefix = Default("\"agent_\"");
-        /// Whose direct invitations agents accept: "local" (people of this homeserver), "anyone" or "nobody". For
-        /// private rooms, which a later version brings.
+        /// Whose direct invitations agents accept: "local" (people of this homeserver), "anyone" or "nobody".
         invites: Invites = Default("\"local\"");
-        /// Whom agents may invite: "local" (people of this homeserver), "known" (who shares a room with an agent or
-        /// wrote to the bot) or "anyone". For private rooms, which a later version brings.
+        /// Whom agents may invite: "known" (who shares a room with an agent or wrote to the bot), "local" (those, and
+        /// people of this homeserver) or "anyone".
         invitable: Invitable = Default("\"local\"");
         /// Whether agents show as online. For a later version.
         presence: bool = Default("true");

@@ -10,6 +10,8 @@ use parlour_domain::{names::RoomName, room_ref::RoomRef};
 use ruma::{OwnedServerName, RoomOrAliasId};
 use toml::Value;
 
+pub(crate) use super::sealing_secret::SealingSecret;
+
 use super::key::{Setting, Shape, mistaken, text};
 
 /// Values that are written as text; `$read` goes from the trimmed text to the value.
@@ -122,6 +124,7 @@ textual! {
     AliasLocalpart: alias;
     BotName: |text| localpart(text).map(BotName);
     PuppetPrefix: puppet_prefix;
+    SealingSecret: |text| SealingSecret::parse(text);
     BanList: |text| match RoomOrAliasId::parse(text) {
         Ok(_) => Ok(BanList(text.to_owned())),
         Err(_) => Err(format!("{text:?} is neither a room id (!...) nor an alias (#name:server)")),

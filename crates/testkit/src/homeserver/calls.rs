@@ -151,7 +151,7 @@ fn create(w: &mut World, now_ms: i64, user: &str, body: &Value) -> Result<Answer
     Ok(ok(&json!({"room_id": id})))
 }
 
-pub(super) fn member(w: &World, room: &str, user: &str) -> Result<(), Answer> {
+fn member(w: &World, room: &str, user: &str) -> Result<(), Answer> {
     match w.rooms.get(room) {
         Some(r) if r.membership(user) == "join" => Ok(()),
         Some(_) => Err(refusal(403, "M_FORBIDDEN", "not in the room")),
@@ -173,4 +173,3 @@ fn send(w: &mut World, now_ms: i64, user: &str, request: &Request) -> Result<Ans
     w.answered.insert(request.path.clone(), event_id.clone());
     Ok(ok(&json!({"event_id": event_id})))
 }
-

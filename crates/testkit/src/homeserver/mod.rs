@@ -22,7 +22,7 @@ use crate::{ManualClock, within};
 pub use mishap::{Held, Mishap, When};
 pub use person::Person;
 pub use request::Call;
-pub(crate) use server::bind_again;
+pub(crate) use server::{bind_again, unused_address};
 pub(crate) use world::World;
 
 /// `example.org` in all ids.
@@ -79,7 +79,7 @@ impl FakeHomeserver {
             clock,
             changes: watch::Sender::new(()),
             again: Notify::new(),
-            server: Mutex::new(server::Socket::bind().await),
+            server: Mutex::new(server::Socket::new()),
             http: pump::http(),
         }));
         hs.come_up().await;
@@ -126,9 +126,11 @@ impl FakeHomeserver {
 
     /// Takes connections again, under the same address.
     pub async fn come_up(&self) {
-        let listener = self.0.server.lock().listener();
-        let stop = self.0.server.lock().stop.clone();
-        tokio::spawn(server::serve(self.clone(), listener.await, stop));
+        let (address, stop) = {
+            let socket = self.0.server.lock();
+            (socket.address, socket.stop.clone())
+        };
+        tokio::spawn(server::serve(self.clone(), bind_again(address).await, stop));
     }
 
     /// A restart of Synapse on SQLite: transaction ids begin at 1 again, and answers to sends without a device are

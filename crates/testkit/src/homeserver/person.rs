@@ -66,7 +66,8 @@ impl Person {
     /// Answers an event.
     pub fn reply(&self, room: &str, to: &str, text: &str) -> String {
         let relates_to = json!({"m.in_reply_to": {"event_id": to}});
-        let content = json!({"msgtype": "m.text", "body": text, "m.mentions": {}, "m.relates_to": relates_to});
+        let content =
+            json!({"msgtype": "m.text", "body": text, "m.mentions": {}, "m.relates_to": relates_to});
         self.message(room, content)
     }
 

@@ -44,7 +44,9 @@ impl Room {
         if let ("m.room.redaction", Some(target)) = (new.kind, event["content"]["redacts"].as_str()) {
             let target = target.to_owned();
             event["redacts"] = target.clone().into();
-            self.redacted.insert(target);
+            if self.may_redact(new.sender, &target) {
+                self.redacted.insert(target);
+            }
         }
         self.timeline.push(event);
         place
@@ -92,22 +94,50 @@ impl Room {
         members.filter(|u| self.membership(u) == "join").cloned().collect()
     }
 
+    fn may_redact(&self, user: &str, target: &str) -> bool {
+        let author = self.find(target).is_some_and(|e| e["sender"] == user);
+        let levels = self.state("m.room.power_levels", "");
+        let level = levels.and_then(|l| l["content"]["users"][user].as_i64()).unwrap_or(0);
+        let creator = self.timeline.first().is_some_and(|create| create["sender"] == user);
+        author || creator || level >= 50
+    }
+
+    /// Up to where somebody may read: members to the end, those who left to where they did.
+    pub(crate) fn readable(&self, user: &str) -> Option<usize> {
+        let world = self.state("m.room.history_visibility", "");
+        if world.is_some_and(|e| e["content"]["history_visibility"] == "world_readable") {
+            return Some(self.timeline.len());
+        }
+        let place = self.state.get(&("m.room.member".to_owned(), user.to_owned()))?;
+        match self.membership(user).as_str() {
+            "join" => Some(self.timeline.len()),
+            "leave" => Some(*place),
+            _ => None,
+        }
+    }
+
     pub(crate) fn is_public(&self) -> bool {
         self.state("m.room.join_rules", "").is_some_and(|e| e["content"]["join_rule"] == "public")
     }
 
     /// A page of the timeline and the token of the next one. Like Synapse it gives a token with the last page; only the
     /// empty page after that has none.
-    pub(crate) fn page(&self, from: Option<usize>, backwards: bool, limit: usize) -> (Vec<Value>, Option<usize>) {
+    pub(crate) fn page(
+        &self,
+        from: Option<usize>,
+        readable: usize,
+        backwards: bool,
+        limit: usize,
+    ) -> (Vec<Value>, Option<usize>) {
         if backwards {
-            let end = from.unwrap_or(self.timeline.len()).min(self.timeline.len());
+            let end = from.unwrap_or(readable).min(readable);
             let start = end.saturating_sub(limit);
             let chunk: Vec<Value> = (start..end).rev().map(|p| self.event(p)).collect();
             let next = (!chunk.is_empty()).then_some(start);
             return (chunk, next);
         }
-        let start = from.unwrap_or(0).min(self.timeline.len());
-        let end = (start + limit).min(self.timeline.len());
+        let start = from.unwrap_or(0).min(readable);
+        let end = (start + limit).min(readable);
         let chunk: Vec<Value> = (start..end).map(|p| self.event(p)).collect();
         let next = (!chunk.is_empty()).then_some(end);
         (chunk, next)

@@ -1,6 +1,10 @@
 //! Sockets: taken, cut, refused.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
 
 use axum::body::{Body, to_bytes};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
@@ -16,40 +20,38 @@ use super::{
 
 pub(super) struct Socket {
     pub(super) address: SocketAddr,
-    first: Option<TcpListener>,
     /// Ends the listener and all connections.
     pub(super) stop: CancellationToken,
 }
 
 impl Socket {
-    pub(super) async fn bind() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let address = listener.local_addr().expect("its address");
-        Self { address, first: Some(listener), stop: CancellationToken::new() }
+    pub(super) fn new() -> Self {
+        Self { address: unused_address(), stop: CancellationToken::new() }
     }
 
     pub(super) fn close(&mut self) {
         self.stop.cancel();
         self.stop = CancellationToken::new();
     }
+}
 
-    pub(super) fn listener(&mut self) -> impl Future<Output = TcpListener> + use<> {
-        let (first, address) = (self.first.take(), self.address);
-        async move {
-            match first {
-                Some(listener) => listener,
-                None => bind_again(address).await,
-            }
-        }
-    }
+/// A port that nobody else will take, also while nobody listens there: outside the range from which the system gives
+/// ports to connections and to those who ask for any.
+pub(crate) fn unused_address() -> SocketAddr {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let mut tries = std::iter::repeat_with(|| {
+        let n = NEXT.fetch_add(1, Ordering::Relaxed);
+        // processes next to each other get ports far from each other
+        let port =
+            10_000 + (std::process::id().wrapping_mul(2_654_435_761).wrapping_add(n * 8) >> 3) % 20_000;
+        SocketAddr::from(([127, 0, 0, 1], u16::try_from(port).expect("below 30,000")))
+    });
+    tries.find(|a| std::net::TcpListener::bind(a).is_ok()).expect("a port")
 }
 
 /// The listener before is closed by its task, a moment after it was told to.
 pub(crate) async fn bind_again(address: SocketAddr) -> TcpListener {
-    crate::eventually("the port is free again", || async {
-        TcpListener::bind(address).await.ok()
-    })
-    .await
+    crate::eventually("the port is free again", || async { TcpListener::bind(address).await.ok() }).await
 }
 
 pub(super) async fn serve(hs: FakeHomeserver, listener: TcpListener, stop: CancellationToken) {
@@ -125,4 +127,3 @@ impl FakeHomeserver {
         }
     }
 }
-

@@ -111,7 +111,14 @@ impl World {
     }
 
     /// Sets a piece of state without a key.
-    pub(crate) fn put(&mut self, room: &str, now_ms: i64, sender: &str, kind: &str, content: Value) -> String {
+    pub(crate) fn put(
+        &mut self,
+        room: &str,
+        now_ms: i64,
+        sender: &str,
+        kind: &str,
+        content: Value,
+    ) -> String {
         self.push(room, now_ms, New { sender, kind, state_key: Some(""), content })
     }
 

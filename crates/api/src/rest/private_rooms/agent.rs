@@ -10,10 +10,10 @@ use crate::{
 
 pub(crate) async fn delete(
     By(caller): By,
-    At((room, _agent)): At<(String, String)>,
+    At((room, agent)): At<(String, String)>,
     _: NoQuery,
     State(api): State<Shared>,
 ) -> Outcome {
-    api.app.manage_private_room(&caller, &room).await?;
+    api.app.remove_agent(&caller, &room, &agent).await?;
     Ok(Done)
 }

@@ -5,7 +5,7 @@ use axum::extract::State;
 use super::Outcome;
 use crate::{
     extract::{At, By, NoQuery, Shared},
-    wire::Done,
+    wire::{Access, Answer, Answered, Done},
 };
 
 pub(crate) async fn get(
@@ -13,9 +13,9 @@ pub(crate) async fn get(
     At(room): At<String>,
     _: NoQuery,
     State(api): State<Shared>,
-) -> Outcome {
-    api.app.manage_private_room(&caller, &room).await?;
-    Ok(Done)
+) -> Answered<Access> {
+    let access = api.app.show_code(&caller, &room).await?;
+    Ok(Answer::ok(Access::from(&access)))
 }
 
 /// The old code is void at once.
@@ -24,9 +24,9 @@ pub(crate) async fn put(
     At(room): At<String>,
     _: NoQuery,
     State(api): State<Shared>,
-) -> Outcome {
-    api.app.manage_private_room(&caller, &room).await?;
-    Ok(Done)
+) -> Answered<Access> {
+    let access = api.app.replace_code(&caller, &room).await?;
+    Ok(Answer::ok(Access::from(&access)))
 }
 
 pub(crate) async fn delete(
@@ -35,6 +35,22 @@ pub(crate) async fn delete(
     _: NoQuery,
     State(api): State<Shared>,
 ) -> Outcome {
-    api.app.manage_private_room(&caller, &room).await?;
+    api.app.disable_code(&caller, &room).await?;
     Ok(Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        double::App,
+        tests::support::{ask, get, put},
+    };
+
+    #[tokio::test]
+    async fn visible_hidden_and_missing() {
+        let visible = ask(App::open(), put("/me/private-rooms/!r:x/code")).await;
+        let hidden = ask(App::open().behind_a_door(), get("/me/private-rooms/!r:x/code")).await;
+        let missing = ask(App::open().unconfirmed(), get("/me/private-rooms/!r:x/code")).await;
+        insta::assert_snapshot!(format!("{visible}\n{hidden}\n{missing}"));
+    }
 }

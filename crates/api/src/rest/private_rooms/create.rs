@@ -1,13 +1,13 @@
 //! `POST .../me/private-rooms`: makes a room of one's own.
 
 use axum::extract::State;
+use parlour_app::view;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::Outcome;
 use crate::{
     extract::{Posted, Shared, Signed},
-    wire::Done,
+    wire::{Access, Answer, Answered},
 };
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -19,7 +19,44 @@ pub(crate) struct Create {
 
 impl Posted for Create {}
 
-pub(crate) async fn post(State(api): State<Shared>, Signed { caller, body }: Signed<Create>) -> Outcome {
-    api.app.create_private_room(&caller, &body.name).await?;
-    Ok(Done)
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Created {
+    /// `false`: the room of this name was there before.
+    created: bool,
+    #[serde(flatten)]
+    access: Access,
+}
+
+/// 201 for a new room, 200 for the open one that has this name.
+pub(crate) async fn post(
+    State(api): State<Shared>,
+    Signed { caller, body }: Signed<Create>,
+) -> Answered<Created> {
+    let room = api.app.create_private_room(&caller, &body.name).await?;
+    let created = room.created;
+    let body = Created::from(&room);
+    Ok(if created { Answer::created(body) } else { Answer::ok(body) })
+}
+
+impl From<&view::OwnRoom> for Created {
+    fn from(room: &view::OwnRoom) -> Self {
+        Self { created: room.created, access: (&room.access).into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        double::App,
+        tests::support::{ask, post},
+    };
+
+    #[tokio::test]
+    async fn new_and_there_before() {
+        let body = r#"{"name":"Den"}"#;
+        let new = ask(App::open(), post("/me/private-rooms", body)).await;
+        let before = ask(App::open().with_everything(), post("/me/private-rooms", body)).await;
+        insta::assert_snapshot!(format!("{new}\n{before}"));
+    }
 }

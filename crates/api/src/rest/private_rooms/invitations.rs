@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::Outcome;
 use crate::{
-    extract::{At, Posted, Shared, Signed},
+    extract::{At, From as FromSource, Posted, Shared, Signed},
     wire::Done,
 };
 
@@ -19,11 +19,13 @@ pub(crate) struct Invite {
 
 impl Posted for Invite {}
 
+/// 204, also for somebody who is invited or inside already.
 pub(crate) async fn post(
     State(api): State<Shared>,
     At(room): At<String>,
-    Signed { caller, body: Invite { account_id: _account } }: Signed<Invite>,
+    FromSource(source): FromSource,
+    Signed { caller, body: Invite { account_id } }: Signed<Invite>,
 ) -> Outcome {
-    api.app.manage_private_room(&caller, &room).await?;
+    api.app.invite_person(&caller, &room, &account_id, source).await?;
     Ok(Done)
 }

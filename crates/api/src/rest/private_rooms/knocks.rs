@@ -1,19 +1,63 @@
 //! `GET .../me/private-rooms/{id}/knocks`: who waits before the door.
 
 use axum::extract::State;
+use parlour_app::view;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::Outcome;
 use crate::{
     extract::{At, By, NoQuery, Shared},
-    wire::Done,
+    wire::{Answer, Answered},
 };
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Knocks {
+    /// Earliest first.
+    knocks: Vec<Knocker>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Knocker {
+    agent_id: String,
+    /// `Name #1234`.
+    display_name: String,
+    knocked_at_unix_ms: i64,
+    expires_at_unix_ms: i64,
+}
 
 pub(crate) async fn get(
     By(caller): By,
     At(room): At<String>,
     _: NoQuery,
     State(api): State<Shared>,
-) -> Outcome {
-    api.app.manage_private_room(&caller, &room).await?;
-    Ok(Done)
+) -> Answered<Knocks> {
+    let knocks = api.app.list_knocks(&caller, &room).await?;
+    Ok(Answer::ok(Knocks { knocks: knocks.iter().map(Knocker::from).collect() }))
+}
+
+impl From<&view::IncomingKnock> for Knocker {
+    fn from(knock: &view::IncomingKnock) -> Self {
+        Self {
+            agent_id: knock.agent_id.to_string(),
+            display_name: knock.display_name.clone(),
+            knocked_at_unix_ms: knock.knocked_at_ms,
+            expires_at_unix_ms: knock.expires_at_ms,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        double::App,
+        tests::support::{ask, get},
+    };
+
+    #[tokio::test]
+    async fn nobody_and_somebody() {
+        let nobody = ask(App::open(), get("/me/private-rooms/!r:x/knocks")).await;
+        let somebody = ask(App::open().behind_a_door(), get("/me/private-rooms/!r:x/knocks")).await;
+        insta::assert_snapshot!(format!("{nobody}\n{somebody}"));
+    }
 }

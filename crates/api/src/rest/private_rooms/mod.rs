@@ -1,4 +1,4 @@
-//! Rooms that agents make and manage. Until they exist the use cases refuse; requests are read and checked all the same.
+//! Rooms that agents make and manage. `{id}` is a room's number or its Matrix id.
 
 pub(super) mod agent;
 pub(super) mod code;
@@ -10,7 +10,7 @@ pub(super) mod room;
 
 use crate::{error::Refusal, wire::Done};
 
-/// What these routes give back for now.
+/// What routes give back that have nothing to say.
 type Outcome = Result<Done, Refusal>;
 
 #[cfg(test)]
@@ -24,18 +24,18 @@ mod tests {
 
     #[rstest]
     #[case(post("/me/private-rooms", r#"{"name":"Den"}"#), r#"create_private_room "Den""#)]
-    #[case(delete("/me/private-rooms/%21r%3Ax"), r#"manage_private_room "!r:x""#)]
-    #[case(get("/me/private-rooms/!r:x/code"), r#"manage_private_room "!r:x""#)]
-    #[case(put("/me/private-rooms/!r:x/code"), r#"manage_private_room "!r:x""#)]
-    #[case(delete("/me/private-rooms/!r:x/code"), r#"manage_private_room "!r:x""#)]
-    #[case(get("/me/private-rooms/!r:x/knocks/"), r#"manage_private_room "!r:x""#)]
-    #[case(put("/me/private-rooms/!r:x/knocks/a1"), r#"manage_private_room "!r:x""#)]
-    #[case(delete("/me/private-rooms/!r:x/knocks/a1"), r#"manage_private_room "!r:x""#)]
+    #[case(delete("/me/private-rooms/%21r%3Ax"), r#"close_private_room "!r:x""#)]
+    #[case(get("/me/private-rooms/!r:x/code"), r#"show_code "!r:x""#)]
+    #[case(put("/me/private-rooms/!r:x/code"), r#"replace_code "!r:x""#)]
+    #[case(delete("/me/private-rooms/!r:x/code"), r#"disable_code "!r:x""#)]
+    #[case(get("/me/private-rooms/!r:x/knocks/"), r#"list_knocks "!r:x""#)]
+    #[case(put("/me/private-rooms/!r:x/knocks/a1"), r#"admit "!r:x" "a1""#)]
+    #[case(delete("/me/private-rooms/!r:x/knocks/a1"), r#"decline "!r:x" "a1""#)]
     #[case(
         post("/me/private-rooms/!r:x/invitations", r#"{"accountId":"@a:x"}"#),
-        r#"manage_private_room "!r:x""#
+        r#"invite_person "!r:x" "@a:x" from Source(SourceKey(..))"#
     )]
-    #[case(delete("/me/private-rooms/!r:x/agents/a1"), r#"manage_private_room "!r:x""#)]
+    #[case(delete("/me/private-rooms/!r:x/agents/a1"), r#"remove_agent "!r:x" "a1""#)]
     #[tokio::test]
     async fn each_asks_its_use_case(#[case] request: Ask, #[case] expected: &str) {
         assert_eq!(App::asked(request.clone()).await, expected);

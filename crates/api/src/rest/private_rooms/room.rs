@@ -1,4 +1,4 @@
-//! `DELETE .../me/private-rooms/{id}`: closes a room for good.
+//! `DELETE .../me/private-rooms/{id}`: closes a room for good; closed already is fine.
 
 use axum::extract::State;
 
@@ -14,6 +14,6 @@ pub(crate) async fn delete(
     _: NoQuery,
     State(api): State<Shared>,
 ) -> Outcome {
-    api.app.manage_private_room(&caller, &room).await?;
+    api.app.close_private_room(&caller, &room).await?;
     Ok(Done)
 }

@@ -11,6 +11,7 @@ use parlour_app::{
 use parlour_matrix::{Client, Registration};
 use parlour_store::Store;
 
+use super::sealing;
 use crate::{config::Config, failure::Failure};
 
 /// The app, with what it knew when it was last stopped. It does nothing yet.
@@ -24,8 +25,16 @@ pub(super) async fn app(
         .map_err(|e| Failure::new(e.to_string()))?;
     let settings = config.settings(registration)?;
     let app =
-        App::open(settings, store, client, Arc::new(SystemClock), Arc::new(SystemChance), tasks.clone())
-            .await;
+        App::open(
+            settings,
+            store,
+            client,
+            Arc::new(SystemClock),
+            Arc::new(SystemChance),
+            sealing::key(config)?,
+            tasks.clone(),
+        )
+        .await;
     app.map_err(|fault| {
         let cause = fault.cause.unwrap_or(fault.message);
         Failure::new(format!("storage.path: cannot read the database: {cause}"))
@@ -46,7 +55,7 @@ fn api_settings(config: &Config) -> ApiSettings {
         bridge_id: config.bridge_id(),
         trusted_proxies: config.server.trusted_proxies.clone(),
         limits: config.limits.clone(),
-        private_rooms: false,
+        private_rooms: true,
         mcp: false,
     }
 }

@@ -3,6 +3,7 @@
 mod build;
 mod figures;
 mod listen;
+mod sealing;
 mod signals;
 
 use std::time::Duration;

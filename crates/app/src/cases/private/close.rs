@@ -1,0 +1,39 @@
+use std::sync::Arc;
+
+use parlour_domain::{fault::Fault, ids::RoomKey};
+use parlour_store::Tx;
+
+use crate::{app::App, caller::Caller};
+
+impl App {
+    /// Closes a room for good: nobody speaks in it any more, what was said stays readable. Closed already: nothing
+    /// changes.
+    ///
+    /// # Errors
+    /// `room_not_owned`; `dependency_unavailable` where the homeserver could not be told yet. The bridge lets no agent
+    /// speak there from then on, and goes on telling the homeserver in the background.
+    pub async fn close_private_room(self: &Arc<Self>, caller: &Caller, room: &str) -> Result<(), Fault> {
+        self.put_back(caller).await;
+        let room = self.own_room_open_or_not(&caller.0, room)?;
+        let (at, now) = (room.key, self.now());
+        if !room.closed() {
+            let write = move |tx: &Tx<'_>| tx.close_room(at, now);
+            self.write_and_follow(write, move |app, ()| app.closed(at)).await?;
+        }
+        let (app, agent) = (self.clone(), caller.0.clone());
+        let silencing = async move { app.silence(&room, agent.user_id()).await.map_err(|e| app.homeserver_fault(e)) };
+        let silenced = self.to_the_end(silencing, |_, ()| {}).await;
+        if silenced.is_err() {
+            self.start_silencing();
+        }
+        silenced
+    }
+
+    /// Memory follows the end of a room.
+    pub(crate) fn closed(&self, room: RoomKey) {
+        if let Some(room) = self.rooms.get(room) {
+            room.set_closed();
+        }
+        self.doors.shut(room);
+    }
+}

@@ -1,0 +1,73 @@
+use std::sync::Arc;
+
+use parlour_domain::{code::AgentCode, fault::Fault, ids::CatalogId};
+use parlour_store::NewCode;
+
+use crate::{
+    app::App,
+    caller::Caller,
+    live::RoomLive,
+    view::{Access, CodeState},
+};
+
+/// What a sealed code is sealed for, besides its room.
+pub(super) const SEALED: &[u8] = b"agent code";
+
+impl App {
+    /// The code as it is now, and what to pass on.
+    ///
+    /// # Errors
+    /// `room_not_owned`.
+    pub async fn show_code(self: &Arc<Self>, caller: &Caller, room: &str) -> Result<Access, Fault> {
+        self.put_back(caller).await;
+        let room = self.own_room(&caller.0, room)?;
+        self.access(&room).await
+    }
+
+    /// The same, with a code made first where there is none.
+    ///
+    /// # Errors
+    /// `room_not_owned`.
+    pub async fn show_or_make_code(self: &Arc<Self>, caller: &Caller, room: &str) -> Result<Access, Fault> {
+        let shown = self.show_code(caller, room).await?;
+        match shown.code {
+            CodeState::Missing => self.replace_code(caller, room).await,
+            CodeState::Visible(_) | CodeState::Hidden => Ok(shown),
+        }
+    }
+
+    /// A new code; the one before opens nothing from here on.
+    ///
+    /// # Errors
+    /// `room_not_owned`.
+    pub async fn replace_code(self: &Arc<Self>, caller: &Caller, room: &str) -> Result<Access, Fault> {
+        self.put_back(caller).await;
+        let room = self.own_room(&caller.0, room)?;
+        self.give_new_code(&room).await?;
+        self.access(&room).await
+    }
+
+    /// Without a code, agents can only knock. Switched off already: nothing changes.
+    ///
+    /// # Errors
+    /// `room_not_owned`.
+    pub async fn disable_code(self: &Arc<Self>, caller: &Caller, room: &str) -> Result<(), Fault> {
+        self.put_back(caller).await;
+        let key = self.own_room(&caller.0, room)?.key;
+        Ok(self.store.write(move |tx| tx.drop_code(key)).await?)
+    }
+
+    async fn give_new_code(&self, room: &RoomLive) -> Result<(), Fault> {
+        let (key, code) = (room.key, self.new_code(room.room().catalog_id));
+        Ok(self.store.write(move |tx| tx.put_code(key, &code)).await?)
+    }
+
+    /// A new code for the room with this number, as it is kept.
+    pub(crate) fn new_code(&self, number: CatalogId) -> NewCode {
+        let code = AgentCode::new(self.chance.bytes());
+        NewCode {
+            digest: self.code_digest(code),
+            sealed: self.sealing.seal(&[SEALED, number.0.as_bytes()], &code.canonical()),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! People invite puppets into their rooms: followed or declined, by the operator's rule.
+
+use std::sync::Arc;
+
+use parlour_domain::{
+    ids::{CatalogId, Pos},
+    knock::Way,
+    room::RoomKind,
+};
+use parlour_matrix::HsError;
+use parlour_store::{Invitation, NewPrivateRoom, StoreError, Tx};
+use ruma::{OwnedServerName, RoomId};
+
+use super::backfill::BackfillError;
+use crate::{
+    app::App,
+    live::{AgentLive, Members, RoomLive},
+    survey::SurveyError,
+};
+
+const PAUSE_MS: i64 = 5_000;
+
+/// Why an invitation could not be followed yet.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FollowError {
+    #[error(transparent)]
+    Homeserver(#[from] HsError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<SurveyError> for FollowError {
+    fn from(error: SurveyError) -> Self {
+        match error {
+            SurveyError::Homeserver(error) => Self::Homeserver(error),
+            SurveyError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+impl From<BackfillError> for FollowError {
+    fn from(error: BackfillError) -> Self {
+        match error {
+            BackfillError::Homeserver(error) => Self::Homeserver(error),
+            BackfillError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+impl App {
+    /// Works off invitations and tombstones: those that come, and those that were left when we ended.
+    pub(crate) fn start_following(self: &Arc<Self>) {
+        let app = self.clone();
+        self.tasks.spawn(async move {
+            while !app.tasks.stopping() {
+                let all = app.follow_all().await;
+                let again = async {
+                    match all {
+                        true => std::future::pending().await,
+                        false => app.clock.sleep_until(app.now() + PAUSE_MS).await,
+                    }
+                };
+                tokio::select! {
+                    () = app.invited.notified() => {}
+                    () = again => {}
+                    () = app.tasks.stopped() => {}
+                }
+            }
+        });
+    }
+
+    /// Whether nothing is left that has to be tried again.
+    async fn follow_all(self: &Arc<Self>) -> bool {
+        let mut all = self.follow_successors().await;
+        let Ok(invitations) = self.store.read(|r| r.invitations()).await else { return false };
+        for invitation in invitations {
+            if self.tasks.stopping() {
+                return true;
+            }
+            match self.follow_invitation(&invitation).await {
+                Ok(()) => self.forget_invitation(&invitation).await,
+                Err(FollowError::Homeserver(error @ HsError::Refused { .. })) => {
+                    tracing::info!(%error, room = %invitation.room_id, "an invitation cannot be followed");
+                    self.forget_invitation(&invitation).await;
+                }
+                Err(error) => {
+                    tracing::info!(%error, room = %invitation.room_id, "cannot follow an invitation yet");
+                    all = false;
+                }
+            }
+        }
+        all
+    }
+
+    async fn forget_invitation(&self, invitation: &Invitation) {
+        let (agent, room_id) = (invitation.agent, invitation.room_id.clone());
+        if let Err(error) = self.store.write(move |tx| tx.drop_invitation(agent, &room_id)).await {
+            tracing::warn!(%error, "cannot forget an invitation that is done with");
+        }
+    }
+}
+
+impl App {
+    async fn follow_invitation(self: &Arc<Self>, invitation: &Invitation) -> Result<(), FollowError> {
+        let Some(agent) = self.agents.get(invitation.agent).filter(|a| !a.ended()) else { return Ok(()) };
+        let _one = agent.moving.lock().await;
+        let room_id = &invitation.room_id;
+        let welcome = self.settings.people.invites.allows(&invitation.invited_by, &self.settings.server_name);
+        let lobby = self.rooms.by_id(room_id).is_some_and(|r| r.kind() == RoomKind::Lobby);
+        if !welcome || lobby {
+            let why = "Agents of this bridge do not follow this invitation.";
+            return Ok(self.client.leave(agent.user_id(), room_id, Some(why)).await?);
+        }
+        let via: Vec<OwnedServerName> = vec![invitation.invited_by.server_name().to_owned()];
+        let target = room_id.as_str().try_into().map_err(|_| HsError::NotSent("no room id".to_owned()))?;
+        self.client.join(agent.user_id(), target, &via).await?;
+        if let Some(before) = self.rooms.before(room_id)
+            && self.go_on_in(&before, room_id, &agent).await?
+        {
+            return Ok(self.take_invited_seat(&agent, room_id).await?);
+        }
+        self.come_to_know(&agent, room_id).await
+    }
+
+    /// A room of people, known from here on: its state first (nothing may be said before it is known whether the room
+    /// is encrypted), then what was said, then the agent's place in it.
+    async fn come_to_know(self: &Arc<Self>, agent: &AgentLive, room_id: &RoomId) -> Result<(), FollowError> {
+        let room = self.known_private_room(room_id).await?;
+        let mut after = None;
+        if !room.state_read() {
+            let create = self.survey(&room, agent.user_id()).await?;
+            if create.is_some_and(|c| c.room_type.as_deref() == Some("m.space")) {
+                // nobody speaks in a space
+                return Ok(self.client.leave(agent.user_id(), room_id, None).await?);
+            }
+            after = Some(self.read_history_around_join(&room, agent.user_id()).await?);
+        }
+        self.seat_invited(agent, &room, after).await
+    }
+
+    async fn known_private_room(&self, room_id: &RoomId) -> Result<Arc<RoomLive>, StoreError> {
+        if let Some(room) = self.rooms.by_id(room_id) {
+            return Ok(room);
+        }
+        let new = NewPrivateRoom {
+            room_id: room_id.to_owned(),
+            catalog_id: CatalogId::new(self.now(), self.chance.bytes()),
+            name: None,
+            created_at_ms: self.now(),
+        };
+        let write = move |tx: &Tx<'_>| tx.put_private_room(&new);
+        self.write_and_follow(write, |app, row| app.rooms.put(row, Members::default())).await
+    }
+
+    async fn take_invited_seat(&self, agent: &AgentLive, room_id: &RoomId) -> Result<(), FollowError> {
+        match self.rooms.by_id(room_id) {
+            Some(room) => self.seat_invited(agent, &room, None).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn seat_invited(
+        &self,
+        agent: &AgentLive,
+        room: &RoomLive,
+        after: Option<Pos>,
+    ) -> Result<(), FollowError> {
+        let (key, at, now) = (agent.key(), room.key, self.now());
+        let write = move |tx: &Tx<'_>| {
+            tx.let_in(key, at, Way::Invite, now)?;
+            match after {
+                Some(after) => tx.seat_placed(key, at, after),
+                None => tx.seat_taken(key, at),
+            }
+        };
+        self.write_and_follow(write, Self::seat).await?;
+        self.hub.nudge(key);
+        Ok(())
+    }
+}

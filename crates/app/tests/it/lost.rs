@@ -1,0 +1,187 @@
+//! Transactions that never came: found out, fetched, and told where too much is gone.
+
+use parlour_app::runtime::Clock;
+use parlour_testkit::{Agent, Bridge, Call, Mishap, Texts, When, browse};
+
+use crate::support::pass_until;
+
+async fn scene() -> (Bridge, Agent, String) {
+    let bridge = Bridge::start().await;
+    let agent = bridge.join("Robin").await;
+    bridge.caught_up().await;
+    agent.look().await.unwrap();
+    let lobby = bridge.lobby();
+    (bridge, agent, lobby)
+}
+
+/// Nothing of it will ever be brought.
+async fn lose(bridge: &Bridge, say: impl FnOnce()) {
+    bridge.hs.hold_transactions().await;
+    say();
+    let _ = bridge.hs.take_held();
+    bridge.hs.release_transactions();
+}
+
+async fn arrived(bridge: &Bridge, agent: &Agent, text: &str) {
+    parlour_testkit::eventually("it is fetched", || async {
+        bridge.clock.advance(500);
+        let page = agent.browse(browse(50)).await.unwrap();
+        page.messages.texts().iter().any(|t| t == text).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_restart_finds_what_was_lost() {
+    let (mut bridge, agent, lobby) = scene().await;
+    let ada = bridge.hs.person("ada");
+    ada.say(&lobby, "known");
+    bridge.caught_up().await;
+    bridge.stop().await;
+    lose(&bridge, || {
+        (1..=150).for_each(|n| drop(ada.say(&lobby, &n.to_string())));
+    })
+    .await;
+    bridge.boot().await;
+    bridge.ready().await;
+    arrived(&bridge, &agent, "150").await;
+    ada.say(&lobby, "afterwards");
+    bridge.caught_up().await;
+    let mut ask = browse(50);
+    ask.after = Some(agent.look().await.unwrap().messages[0].message.event_id.to_string());
+    let page = agent.browse(ask).await.unwrap();
+    let expected: Vec<String> = (1..=50).map(|n| n.to_string()).collect();
+    assert_eq!(page.messages.texts(), expected, "in the room's order");
+    let inbox = agent.look().await.unwrap();
+    assert_eq!((inbox.pending, inbox.gaps.len(), inbox.dropped), (152, 0, 0));
+    assert_eq!(agent.browse(browse(2)).await.unwrap().messages.texts(), ["afterwards", "150"]);
+}
+
+#[tokio::test]
+async fn an_outage_that_a_send_ran_into_is_followed_by_a_look() {
+    let (bridge, agent, lobby) = scene().await;
+    let ada = bridge.hs.person("ada");
+    bridge.hs.go_down();
+    agent.say("anybody?").await.unwrap_err();
+    lose(&bridge, || drop(ada.say(&lobby, "lost"))).await;
+    bridge.hs.come_up().await;
+    arrived(&bridge, &agent, "lost").await;
+}
+
+#[tokio::test]
+async fn what_is_only_late_is_waited_for() {
+    let (mut bridge, agent, lobby) = scene().await;
+    let ada = bridge.hs.person("ada");
+    bridge.stop().await;
+    bridge.hs.hold_transactions().await;
+    ada.say(&lobby, "late");
+    bridge.boot().await;
+    bridge.ready().await;
+    bridge.clock.until_sleeping_for(500).await;
+    bridge.hs.release_transactions();
+    bridge.caught_up().await;
+    let looks = bridge.hs.calls(Call::Messages);
+    bridge.clock.advance(500);
+    // housekeeping, and the one look for what was left behind
+    let nobody_looks =
+        || bridge.clock.sleepers().len() == 2 && bridge.clock.sleepers()[0] > bridge.clock.now_ms() + 500;
+    parlour_testkit::eventually_is("nobody looks for it any more", nobody_looks).await;
+    assert_eq!(agent.look().await.unwrap().texts(), ["late"]);
+    assert_eq!(bridge.hs.calls(Call::Messages), looks, "there was nothing to fetch");
+}
+
+#[tokio::test]
+async fn more_lost_than_is_kept_is_told_as_a_gap_until_acknowledged() {
+    let (mut bridge, agent, lobby) = scene().await;
+    let ada = bridge.hs.person("ada");
+    let known = ada.say(&lobby, "known");
+    bridge.caught_up().await;
+    agent.ack(&known).await.unwrap();
+    bridge.stop().await;
+    lose(&bridge, || {
+        (1..=800).for_each(|n| drop(ada.say(&lobby, &n.to_string())));
+    })
+    .await;
+    bridge.boot().await;
+    bridge.ready().await;
+    arrived(&bridge, &agent, "800").await;
+    let ask = || parlour_app::request::Wait { limit: Some(50), ..parlour_testkit::wait(0) };
+    let inbox = agent.wait(ask()).await.unwrap();
+    assert_eq!((inbox.pending, inbox.texts()[0].as_str()), (500, "301"));
+    assert_eq!(inbox.gaps.len(), 1);
+    let gap = &inbox.gaps[0];
+    assert_eq!((gap.reason.as_str(), gap.room_id.as_str()), ("too_many", &*lobby));
+    assert_eq!(gap.before_event_id, inbox.messages[0].message.event_id);
+    assert_eq!(gap.after_event_id.as_ref().map(|e| e.as_str()), Some(&*known));
+    bridge.crash_and_restart().await;
+    assert_eq!(agent.wait(ask()).await.unwrap().gaps, inbox.gaps, "repeated");
+    agent.ack(inbox.messages[3].message.event_id.as_str()).await.unwrap();
+    assert!(agent.wait(ask()).await.unwrap().gaps.is_empty());
+}
+
+#[tokio::test]
+async fn edits_and_deletions_that_were_lost_count() {
+    let (mut bridge, agent, lobby) = scene().await;
+    let ada = bridge.hs.person("ada");
+    bridge.stop().await;
+    lose(&bridge, || {
+        let wrong = ada.say(&lobby, "helo");
+        ada.edit(&lobby, &wrong, "hello");
+        let gone = ada.say(&lobby, "gone");
+        ada.redact(&lobby, &gone);
+        ada.say(&lobby, "last");
+    })
+    .await;
+    bridge.boot().await;
+    bridge.ready().await;
+    arrived(&bridge, &agent, "last").await;
+    assert_eq!(agent.look().await.unwrap().texts(), ["hello", "last"]);
+}
+
+#[tokio::test]
+async fn an_own_message_whose_echo_was_lost_keeps_its_place() {
+    let (mut bridge, agent, lobby) = scene().await;
+    let ada = bridge.hs.person("ada");
+    ada.say(&lobby, "known");
+    bridge.caught_up().await;
+    bridge.hs.hold_transactions().await;
+    ada.say(&lobby, "before");
+    agent.say("mine").await.unwrap();
+    ada.say(&lobby, "after");
+    bridge.stop().await;
+    let _ = bridge.hs.take_held();
+    bridge.hs.release_transactions();
+    bridge.boot().await;
+    bridge.ready().await;
+    arrived(&bridge, &agent, "after").await;
+    assert_eq!(agent.browse(browse(5)).await.unwrap().messages.texts(), ["after", "mine", "before", "known"]);
+    assert_eq!(agent.look().await.unwrap().texts(), ["known", "before", "after"]);
+}
+
+#[tokio::test]
+async fn a_homeserver_that_fails_while_we_look_is_asked_again() {
+    let (mut bridge, agent, lobby) = scene().await;
+    let ada = bridge.hs.person("ada");
+    bridge.stop().await;
+    lose(&bridge, || drop(ada.say(&lobby, "lost"))).await;
+    bridge.hs.always(Call::Messages, Mishap::bad_gateway(When::Before));
+    bridge.boot().await;
+    bridge.ready().await;
+    bridge.hs.until_called(Call::Messages, 1).await;
+    bridge.hs.recover(Call::Messages);
+    arrived(&bridge, &agent, "lost").await;
+}
+
+#[tokio::test]
+async fn what_the_lost_ones_said_wakes_whoever_waits() {
+    let (mut bridge, agent, lobby) = scene().await;
+    let ada = bridge.hs.person("ada");
+    bridge.stop().await;
+    lose(&bridge, || drop(ada.say(&lobby, "lost"))).await;
+    bridge.boot().await;
+    bridge.ready().await;
+    let waiting = agent.wait(parlour_testkit::wait(30));
+    bridge.clock.until_sleeping_for(30_000).await;
+    pass_until(&bridge, "it is woken", || waiting.is_answered()).await;
+    assert_eq!(waiting.await.unwrap().texts(), ["lost"]);
+}

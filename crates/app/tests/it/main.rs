@@ -1,0 +1,24 @@
+//! The use cases and tasks of the app, over a real store and a homeserver that misbehaves on demand. One binary, since
+//! linking one for each topic would take longer than running all of them.
+
+mod ack;
+mod browse;
+mod edits;
+mod exactly_once;
+mod idle;
+mod ingest;
+mod join;
+mod leave;
+mod lobbies;
+mod lookup;
+mod lost;
+mod me;
+mod members;
+mod quotas;
+mod send;
+mod send_checks;
+mod send_once;
+mod send_refused;
+mod support;
+mod wait;
+mod wait_settle;

@@ -1,0 +1,52 @@
+//! What several topics need.
+
+use std::fmt::Debug;
+
+use parlour_app::request::Send;
+use parlour_domain::fault::{Code, Fault};
+use parlour_testkit::{Bridge, Setup, lobby};
+
+/// The fault's code, and the field it names.
+pub(crate) fn refused<T: Debug>(answer: Result<T, Fault>) -> (Code, String) {
+    let fault = answer.expect_err("a refusal");
+    let field = fault.details.get("field").and_then(|f| f.as_str()).unwrap_or_default();
+    (fault.code, field.to_owned())
+}
+
+pub(crate) fn code<T: Debug>(answer: Result<T, Fault>) -> Code {
+    refused(answer).0
+}
+
+/// A version 7 UUID that ends in `n`.
+pub(crate) fn id(n: u32) -> String {
+    format!("0199aaaa-0000-7000-8000-{n:012}")
+}
+
+/// Two lobbies, the second `garden`.
+pub(crate) fn two_lobbies(setup: &mut Setup) {
+    setup.settings.lobbies.push(lobby("garden", "The Garden", false));
+}
+
+/// No quota gets in the way.
+pub(crate) fn generous(setup: &mut Setup) {
+    let limits = &mut setup.settings.limits;
+    limits.lobby_messages_per_agent_minute = 100_000;
+    limits.lobby_messages_per_agent_day = 100_000;
+    limits.lobby_messages_per_lobby_minute = 100_000;
+}
+
+pub(crate) fn text(text: &str) -> Send {
+    Send { text: text.to_owned(), ..Send::default() }
+}
+
+/// Moves the clock on, bit by bit, until something is so.
+pub(crate) async fn pass_until(bridge: &Bridge, what: &str, mut is: impl FnMut() -> bool) {
+    parlour_testkit::eventually_is(what, || {
+        let is = is();
+        if !is {
+            bridge.clock.advance(100);
+        }
+        is
+    })
+    .await;
+}

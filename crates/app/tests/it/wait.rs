@@ -1,0 +1,366 @@
+//! Waiting: what it gives, why it ends.
+
+use std::collections::BTreeSet;
+
+use parlour_app::{
+    request::{Send, Wait, WakeInput},
+    view::Inbox,
+};
+use parlour_domain::{fault::Code, wait::Reason};
+use parlour_testkit::{Agent, Bridge, Pending, Texts, wait};
+use rstest::rstest;
+
+use crate::support::{generous, refused, two_lobbies};
+
+/// A wait that is really waiting.
+async fn begin(bridge: &Bridge, agent: &Agent, ask: Wait) -> Pending<Inbox> {
+    let ms = 1_000 * ask.wait.map_or(30, |s| s.min(30));
+    let waiting = agent.wait(ask);
+    bridge.clock.until_sleeping_for(i64::try_from(ms).unwrap()).await;
+    waiting
+}
+
+/// An agent that has taken its first look.
+async fn settled(bridge: &Bridge, name: &str) -> Agent {
+    let agent = bridge.join(name).await;
+    bridge.caught_up().await;
+    agent.look().await.unwrap();
+    agent
+}
+
+#[tokio::test]
+async fn the_first_call_gives_what_came_before_marked_by_position() {
+    let bridge = Bridge::start().await;
+    let (ada, lobby) = (bridge.hs.person("ada"), bridge.lobby());
+    ada.say(&lobby, "one");
+    ada.say(&lobby, "two");
+    let agent = bridge.join("Robin").await;
+    ada.say(&lobby, "three");
+    bridge.caught_up().await;
+    let inbox = agent.wait(wait(30)).await.unwrap();
+    assert_eq!(inbox.texts(), ["one", "two", "three"]);
+    assert_eq!(inbox.messages.iter().map(|m| m.before_join).collect::<Vec<_>>(), [true, true, false]);
+    assert_eq!((inbox.reason, inbox.pending), (Reason::Messages, 3));
+    assert_eq!(inbox.event_ids.len(), 1, "context wakes nobody");
+}
+
+/// All in the same millisecond, and the join's own event later than the answer to it.
+#[tokio::test]
+async fn before_the_join_is_judged_by_the_rooms_order_not_by_arrival_of_answers() {
+    let bridge = Bridge::start().await;
+    let (ada, lobby) = (bridge.hs.person("ada"), bridge.lobby());
+    bridge.caught_up().await;
+    bridge.hs.hold_transactions().await;
+    ada.say(&lobby, "before");
+    let agent = bridge.join("Robin").await;
+    ada.say(&lobby, "after");
+    bridge.hs.release_transactions();
+    bridge.caught_up().await;
+    let inbox = agent.look().await.unwrap();
+    assert_eq!(inbox.texts(), ["before", "after"]);
+    assert_eq!(inbox.messages.iter().map(|m| m.before_join).collect::<Vec<_>>(), [true, false]);
+}
+
+#[tokio::test]
+async fn context_is_twenty_at_most_and_repeated_until_acknowledged() {
+    let mut bridge = Bridge::start().await;
+    let (ada, lobby) = (bridge.hs.person("ada"), bridge.lobby());
+    for n in 1..=25 {
+        ada.say(&lobby, &n.to_string());
+    }
+    bridge.caught_up().await;
+    let agent = bridge.join("Robin").await;
+    let first = agent.wait(wait(30)).await.unwrap();
+    assert_eq!((first.messages.len(), first.reason, first.pending), (20, Reason::Timeout, 20));
+    assert_eq!(first.texts()[0], "6");
+    bridge.crash_and_restart().await;
+    assert_eq!(agent.look().await.unwrap().texts(), first.texts());
+    let fifteenth = first.messages[14].message.event_id.to_string();
+    assert_eq!(agent.ack(&fifteenth).await.unwrap().pending, 5);
+    assert_eq!(agent.look().await.unwrap().texts(), ["21", "22", "23", "24", "25"]);
+}
+
+#[tokio::test]
+async fn a_message_wakes_whoever_waits() {
+    let bridge = Bridge::start().await;
+    let (ada, agent) = (bridge.hs.person("ada"), settled(&bridge, "Robin").await);
+    let waiting = begin(&bridge, &agent, wait(30)).await;
+    let event_id = ada.say(&bridge.lobby(), "hello");
+    let inbox = waiting.await.unwrap();
+    assert_eq!((inbox.reason, inbox.texts()), (Reason::Messages, vec!["hello".to_owned()]));
+    assert_eq!(inbox.event_ids, [event_id.as_str()]);
+    assert_eq!((inbox.pending, inbox.dropped, inbox.skipped, inbox.remaining), (1, 0, 0, 0));
+    let message = &inbox.messages[0];
+    assert!(!message.from_me && !message.mentions_me && message.message.author.is_person());
+}
+
+#[tokio::test]
+async fn own_messages_neither_wake_nor_show() {
+    let bridge = Bridge::start().await;
+    let agent = settled(&bridge, "Robin").await;
+    let waiting = begin(&bridge, &agent, wait(30)).await;
+    agent.say("to the others").await.unwrap();
+    bridge.caught_up().await;
+    bridge.clock.advance(30_000);
+    let inbox = waiting.await.unwrap();
+    assert_eq!((inbox.reason, inbox.messages.len(), inbox.pending), (Reason::Timeout, 0, 0));
+}
+
+#[tokio::test]
+async fn what_woke_nobody_is_left_for_later() {
+    let bridge = Bridge::start().await;
+    let (ada, agent) = (bridge.hs.person("ada"), settled(&bridge, "Robin").await);
+    let ask = Wait { wake: Some(WakeInput::Mentions), ..wait(30) };
+    let waiting = begin(&bridge, &agent, ask.clone()).await;
+    ada.say(&bridge.lobby(), "not for anyone");
+    bridge.caught_up().await;
+    bridge.clock.advance(30_000);
+    let inbox = waiting.await.unwrap();
+    assert_eq!((inbox.reason, inbox.messages.len(), inbox.pending), (Reason::Timeout, 0, 1));
+    let waiting = begin(&bridge, &agent, ask).await;
+    ada.say_to(&bridge.lobby(), agent.user_id.as_str(), "for you");
+    let inbox = waiting.await.unwrap();
+    assert_eq!((inbox.texts(), inbox.event_ids.len()), (vec!["not for anyone".into(), "for you".into()], 1));
+}
+
+#[tokio::test]
+async fn related_is_what_people_say_unless_it_is_to_others() {
+    let bridge = Bridge::start().await;
+    let (ada, bob) = (bridge.hs.person("ada"), bridge.hs.person("bob"));
+    ada.join(&bridge.lobby());
+    bob.join(&bridge.lobby());
+    let (agent, other) = (settled(&bridge, "Robin").await, settled(&bridge, "Wren").await);
+    let ask = Wait { wake: None, ..wait(30) };
+    let waiting = begin(&bridge, &agent, ask).await;
+    ada.say_to(&bridge.lobby(), &bob.user_id, "to Bob");
+    other.say("an agent's word").await.unwrap();
+    bridge.caught_up().await;
+    assert!(!waiting.is_answered());
+    ada.say(&bridge.lobby(), "to all");
+    let inbox = waiting.await.unwrap();
+    assert_eq!((inbox.texts().len(), inbox.event_ids.len()), (3, 1));
+}
+
+#[tokio::test]
+async fn a_newer_wait_ends_the_older_empty_handed() {
+    let bridge = Bridge::start().await;
+    let (ada, agent) = (bridge.hs.person("ada"), settled(&bridge, "Robin").await);
+    let older = begin(&bridge, &agent, wait(30)).await;
+    let newer = agent.wait(wait(20));
+    let inbox = older.await.unwrap();
+    assert_eq!((inbox.reason, inbox.messages.len()), (Reason::Superseded, 0));
+    ada.say(&bridge.lobby(), "hello");
+    assert_eq!(newer.await.unwrap().reason, Reason::Messages);
+}
+
+#[tokio::test]
+async fn a_room_of_ones_choice() {
+    let bridge = Bridge::with(two_lobbies).await;
+    let (ada, agent) = (bridge.hs.person("ada"), settled(&bridge, "Robin").await);
+    let garden = bridge.hs.room("garden").unwrap();
+    agent.enter("garden", bridge.stranger()).await.unwrap();
+    bridge.caught_up().await;
+    agent.look().await.unwrap();
+    let ask = Wait { room_id: Some(garden.clone()), ..wait(30) };
+    let waiting = begin(&bridge, &agent, ask.clone()).await;
+    ada.say(&bridge.lobby(), "elsewhere");
+    bridge.caught_up().await;
+    assert!(!waiting.is_answered());
+    ada.say(&garden, "here");
+    let inbox = waiting.await.unwrap();
+    assert_eq!((inbox.texts(), inbox.pending), (vec!["here".to_owned()], 1));
+    assert_eq!(agent.look().await.unwrap().texts(), ["elsewhere", "here"]);
+    let unknown = Wait { room_id: Some("!nowhere".to_owned()), ..wait(0) };
+    assert_eq!(refused(agent.wait(unknown).await).0, Code::RoomNotJoined);
+}
+
+#[tokio::test]
+async fn the_end_of_the_time_is_no_error() {
+    let bridge = Bridge::start().await;
+    let agent = settled(&bridge, "Robin").await;
+    let waiting = begin(&bridge, &agent, Wait { wait: Some(999), ..wait(30) }).await;
+    bridge.clock.advance(30_000);
+    let inbox = waiting.await.unwrap();
+    assert_eq!((inbox.reason, inbox.messages.len()), (Reason::Timeout, 0));
+}
+
+#[tokio::test]
+async fn a_shutdown_answers_those_who_wait() {
+    let mut bridge = Bridge::start().await;
+    let agent = settled(&bridge, "Robin").await;
+    let waiting = begin(&bridge, &agent, wait(30)).await;
+    bridge.stop().await;
+    let inbox = waiting.await.unwrap();
+    assert_eq!((inbox.reason, inbox.messages.len()), (Reason::Timeout, 0));
+}
+
+#[tokio::test]
+async fn a_shutdown_gives_what_was_settling() {
+    let mut bridge = Bridge::start().await;
+    let (ada, agent) = (bridge.hs.person("ada"), settled(&bridge, "Robin").await);
+    let waiting = begin(&bridge, &agent, Wait { settle: Some(20), ..wait(30) }).await;
+    ada.say(&bridge.lobby(), "hello");
+    bridge.clock.until_sleeping_for(20_000).await;
+    bridge.stop().await;
+    let inbox = waiting.await.unwrap();
+    assert_eq!((inbox.reason, inbox.texts()), (Reason::Messages, vec!["hello".to_owned()]));
+}
+
+#[tokio::test]
+async fn out_of_all_rooms_a_wait_simply_waits() {
+    let bridge = Bridge::start().await;
+    let (ada, agent) = (bridge.hs.person("ada"), settled(&bridge, "Robin").await);
+    let waiting = begin(&bridge, &agent, wait(30)).await;
+    ada.kick(&bridge.lobby(), agent.user_id.as_str());
+    ada.say(&bridge.lobby(), "not for it any more");
+    bridge.caught_up().await;
+    assert!(!waiting.is_answered());
+    bridge.clock.advance(30_000);
+    let inbox = waiting.await.unwrap();
+    assert_eq!((inbox.reason, inbox.messages.len(), inbox.pending), (Reason::Timeout, 0, 0));
+}
+
+#[tokio::test]
+async fn wait_for_mentioned_outlives_a_restart() {
+    let mut bridge = Bridge::start().await;
+    let (ada, bob) = (bridge.hs.person("ada"), bridge.hs.person("bob"));
+    let agent = settled(&bridge, "Robin").await;
+    let ask = Wait { wait_for: vec!["mentioned".to_owned()], wake: None, ..wait(30) };
+    assert_eq!(refused(agent.wait(ask.clone()).await), (Code::InvalidRequest, "waitFor".to_owned()));
+
+    let mentions = vec![ada.user_id.clone(), bob.user_id.clone(), agent.user_id.to_string()];
+    agent.send(Send { text: "you two?".to_owned(), mentions, ..Send::default() }).await.unwrap();
+    bridge.crash_and_restart().await;
+    let waiting = begin(&bridge, &agent, ask.clone()).await;
+    ada.say(&bridge.lobby(), "yes");
+    bridge.caught_up().await;
+    assert!(!waiting.is_answered(), "Bob has not spoken");
+    bridge.clock.advance(30_000);
+    let inbox = waiting.await.unwrap();
+    assert_eq!((inbox.reason, inbox.texts()), (Reason::Timeout, vec!["yes".to_owned()]));
+    assert_eq!(inbox.missing, [bob.user_id.as_str()]);
+
+    let waiting = begin(&bridge, &agent, ask).await;
+    bob.say(&bridge.lobby(), "me too");
+    let inbox = waiting.await.unwrap();
+    assert_eq!((inbox.reason, inbox.missing.len(), inbox.event_ids.len()), (Reason::AllReplied, 0, 2));
+}
+
+#[tokio::test]
+async fn a_digest_brings_what_woke_nobody() {
+    let bridge = Bridge::with(generous).await;
+    let (ada, agent) = (bridge.hs.person("ada"), settled(&bridge, "Robin").await);
+    ada.say(&bridge.lobby(), "chatter");
+    bridge.caught_up().await;
+    bridge.clock.advance(45_000);
+    let ask = Wait { wake: Some(WakeInput::Mentions), digest: Some(1), ..wait(30) };
+    let waiting = agent.wait(ask);
+    bridge.clock.until_sleeping_for(15_000).await;
+    bridge.clock.advance(15_000);
+    let inbox = waiting.await.unwrap();
+    assert_eq!((inbox.reason, inbox.texts()), (Reason::Digest, vec!["chatter".to_owned()]));
+    assert!(inbox.event_ids.is_empty());
+}
+
+#[tokio::test]
+async fn from_and_reply_to_put_the_rule_aside() {
+    let bridge = Bridge::start().await;
+    let (ada, bob) = (bridge.hs.person("ada"), bridge.hs.person("bob"));
+    let agent = settled(&bridge, "Robin").await;
+    let sent = agent.say("a question").await.unwrap();
+    let ask =
+        Wait { from: vec![bob.user_id.clone()], reply_to: Some(sent.submission_id.to_string()), ..wait(30) };
+    let waiting = begin(&bridge, &agent, ask.clone()).await;
+    ada.say_to(&bridge.lobby(), agent.user_id.as_str(), "you there");
+    bridge.caught_up().await;
+    assert!(!waiting.is_answered());
+    ada.reply(&bridge.lobby(), sent.event_id.unwrap().as_str(), "an answer");
+    let inbox = waiting.await.unwrap();
+    assert_eq!((inbox.event_ids.len(), inbox.messages.len()), (1, 2));
+    agent.ack(inbox.messages[1].message.event_id.as_str()).await.unwrap();
+    let waiting = begin(&bridge, &agent, ask).await;
+    bob.say(&bridge.lobby(), "from Bob");
+    assert_eq!(waiting.await.unwrap().texts(), ["from Bob"]);
+}
+
+#[tokio::test]
+async fn mentions_only_gives_nothing_else() {
+    let bridge = Bridge::start().await;
+    let (ada, agent) = (bridge.hs.person("ada"), settled(&bridge, "Robin").await);
+    ada.say(&bridge.lobby(), "chatter");
+    ada.say_to(&bridge.lobby(), agent.user_id.as_str(), "for you");
+    ada.say(&bridge.lobby(), "more chatter");
+    bridge.caught_up().await;
+    let ask = Wait { mentions_only: true, wake: None, ..wait(30) };
+    let inbox = agent.wait(ask).await.unwrap();
+    assert_eq!((inbox.texts(), inbox.pending), (vec!["for you".to_owned()], 3));
+    assert_eq!((inbox.skipped, inbox.remaining), (1, 1));
+}
+
+#[tokio::test]
+async fn more_than_fits() {
+    let bridge = Bridge::start().await;
+    let (ada, agent) = (bridge.hs.person("ada"), settled(&bridge, "Robin").await);
+    for n in 1..=7 {
+        match n {
+            2 => ada.say_to(&bridge.lobby(), agent.user_id.as_str(), "2"),
+            n => ada.say(&bridge.lobby(), &n.to_string()),
+        };
+    }
+    bridge.caught_up().await;
+    let ask = Wait { limit: Some(3), wake: Some(WakeInput::Mentions), ..wait(30) };
+    let inbox = agent.wait(ask).await.unwrap();
+    assert_eq!(inbox.texts(), ["2", "6", "7"]);
+    assert_eq!((inbox.pending, inbox.skipped, inbox.remaining), (7, 4, 0));
+    let one = agent.wait(Wait { limit: Some(0), ..wait(0) }).await.unwrap();
+    assert_eq!((one.texts(), one.remaining), (vec!["1".to_owned()], 6));
+}
+
+#[rstest]
+#[case(Wait { settle: Some(31), ..wait(1) }, "settle")]
+#[case(Wait { digest: Some(0), ..wait(1) }, "digest")]
+#[case(Wait { digest: Some(1441), ..wait(1) }, "digest")]
+#[case(Wait { from: vec!["ada".to_owned()], ..wait(1) }, "from")]
+#[case(Wait { wait_for: vec!["@ada".to_owned()], ..wait(1) }, "waitFor")]
+#[case(Wait { reply_to: Some("x".to_owned()), ..wait(1) }, "replyTo")]
+#[case(Wait { mentions_only: true, ..wait(1) }, "mentionsOnly")]
+#[case(Wait { mentions_only: true, wake: None, digest: Some(1), ..wait(1) }, "mentionsOnly")]
+#[tokio::test]
+async fn what_makes_no_sense_names_its_field(#[case] ask: Wait, #[case] field: &str) {
+    let bridge = Bridge::start().await;
+    let agent = bridge.join("Robin").await;
+    assert_eq!(refused(agent.wait(ask).await), (Code::InvalidRequest, field.to_owned()));
+}
+
+#[tokio::test]
+async fn in_a_room_of_two_all_that_the_person_says_wakes() {
+    let bridge = Bridge::start().await;
+    let (ada, agent) = (bridge.hs.person("ada"), settled(&bridge, "Robin").await);
+    ada.join(&bridge.lobby());
+    bridge.caught_up().await;
+    let waiting = begin(&bridge, &agent, Wait { wake: None, ..wait(30) }).await;
+    ada.say_to(&bridge.lobby(), "@carol:example.org", "to somebody who is not here");
+    assert_eq!(waiting.await.unwrap().reason, Reason::Messages);
+}
+
+#[tokio::test]
+async fn twenty_wait_and_all_are_woken_once() {
+    let bridge = Bridge::start().await;
+    let ada = bridge.hs.person("ada");
+    let mut agents = vec![];
+    for n in 0..20 {
+        agents.push(settled(&bridge, &format!("Robin{n}x")).await);
+    }
+    let mut waiting = vec![];
+    for agent in &agents {
+        waiting.push(begin(&bridge, agent, wait(30)).await);
+    }
+    let event_id = ada.say(&bridge.lobby(), "hello all");
+    let mut given = BTreeSet::new();
+    for (agent, pending) in agents.iter().zip(waiting) {
+        let inbox = pending.await.unwrap();
+        assert_eq!(inbox.event_ids, [event_id.as_str()]);
+        given.insert(agent.user_id.clone());
+    }
+    assert_eq!(given.len(), 20);
+}

@@ -1,0 +1,61 @@
+//! Who was let into which private room, how, and whether that still holds.
+
+use parlour_domain::{
+    ids::{AgentId, AgentKey, RoomKey},
+    knock::{Answer, Pass, Way},
+};
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::{Reader, StoreError, Tx, value::corrupt};
+
+impl Tx<'_> {
+    /// Lets an agent in; a removal before is forgiven. A knock of its is answered by that.
+    pub fn let_in(&self, agent: AgentKey, room: RoomKey, way: Way, now_ms: i64) -> Result<(), StoreError> {
+        // an owner stays one, however it comes back in
+        let put = "INSERT INTO passes (agent_key, room_key, way, at_ms) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT DO UPDATE SET removed_at_code = NULL, at_ms = ?4,
+              way = CASE way WHEN 'owner' THEN way ELSE ?3 END";
+        self.0.prepare_cached(put)?.execute((agent.0, room.0, way.as_str(), now_ms))?;
+        Ok(())
+    }
+
+    /// Removes an agent, as far as codes and knocks are concerned.
+    pub fn revoke(&self, agent: AgentKey, room: RoomKey) -> Result<(), StoreError> {
+        let set = "UPDATE passes SET removed_at_code = (SELECT code_number FROM rooms WHERE room_key = ?2)
+            WHERE agent_key = ?1 AND room_key = ?2 AND removed_at_code IS NULL";
+        self.0.prepare_cached(set)?.execute((agent.0, room.0))?;
+        let answered = "UPDATE knocks SET answer = 'admitted' WHERE room_key = ?2 AND agent_key = ?1 AND answer = 'declined'";
+        self.0.prepare_cached(answered)?.execute((agent.0, room.0))?;
+        Ok(())
+    }
+
+    pub fn pass(&self, agent: AgentKey, room: RoomKey) -> Result<Option<Pass>, StoreError> {
+        pass(self.0, agent, room)
+    }
+}
+
+impl Reader<'_> {
+    pub fn pass(&self, agent: AgentKey, room: RoomKey) -> Result<Option<Pass>, StoreError> {
+        pass(self.0, agent, room)
+    }
+
+    /// The agent with this id, gone or not.
+    pub fn agent_key(&self, agent: AgentId) -> Result<Option<AgentKey>, StoreError> {
+        let mut query = self.0.prepare_cached("SELECT agent_key FROM agents WHERE agent_id = ?1")?;
+        Ok(query.query_row([agent.0.as_bytes()], |row| row.get(0).map(AgentKey)).optional()?)
+    }
+}
+
+fn pass(db: &Connection, agent: AgentKey, room: RoomKey) -> Result<Option<Pass>, StoreError> {
+    let query = "SELECT way, removed_at_code FROM passes WHERE agent_key = ?1 AND room_key = ?2";
+    let mut query = db.prepare_cached(query)?;
+    let found: Option<(String, Option<i64>)> =
+        query.query_row((agent.0, room.0), |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let Some((way, removed_at_code)) = found else { return Ok(None) };
+    let way = Way::parse(&way).ok_or_else(|| corrupt("passes.way"))?;
+    Ok(Some(Pass { way, removed_at_code }))
+}
+
+pub(crate) fn answer(text: &str) -> Result<Answer, StoreError> {
+    Answer::parse(text).ok_or_else(|| corrupt("knocks.answer"))
+}
