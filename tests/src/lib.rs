@@ -1,7 +1,8 @@
 //! Stories: the real binary against a real Synapse, spoken to only from outside.
 //!
 //! [`Stack`] is one homeserver with one bridge on it, [`Agent`] speaks REST to the bridge as an agent would, and
-//! [`Person`] the client-server API to Synapse as a person's client would. [`Proxy`] stands between bridge and
+//! [`Person`] the client-server API to Synapse as a person's client would; [`Human`] is a person whose client encrypts.
+//! [`Proxy`] stands between bridge and
 //! homeserver where a story has to lose an answer. Nothing here links the bridge's own crates: what a story sees is
 //! what everybody sees.
 //!
@@ -15,6 +16,7 @@
 mod agent;
 mod bridge;
 mod http;
+mod human;
 mod person;
 mod proxy;
 pub mod raw;
@@ -25,6 +27,7 @@ mod timeline;
 pub use agent::{Agent, event_ids};
 pub use bridge::Bridge;
 pub use http::{Answer, encode};
+pub use human::{Client, Human};
 pub use person::Person;
 pub use proxy::{Fault, Proxy};
 pub use stack::{Plan, SERVER_NAME, Stack};

@@ -42,13 +42,25 @@ impl Person {
     /// Synapse refuses.
     pub fn register(synapse: &Synapse, localpart: &str) -> Result<Self> {
         let user = tokio::task::block_in_place(|| synapse.register_user(localpart, "correct horse battery"))?;
-        Ok(Self {
-            http: client()?,
-            base: format!("{}/_matrix/client/v3", synapse.url()),
-            token: user.access_token,
-            user_id: user.user_id,
-            synced: Arc::default(),
-        })
+        Self::of_session(synapse, &user.user_id, &user.access_token)
+    }
+
+    /// A session that was begun elsewhere.
+    ///
+    /// # Errors
+    /// There is no HTTP client.
+    pub fn of_session(synapse: &Synapse, user_id: &str, access_token: &str) -> Result<Self> {
+        let base = format!("{}/_matrix/client/v3", synapse.url());
+        let (token, user_id) = (access_token.to_owned(), user_id.to_owned());
+        Ok(Self { http: client()?, base, token, user_id, synced: Arc::default() })
+    }
+
+    /// Ends the session, and with it the device.
+    ///
+    /// # Errors
+    /// Synapse refuses.
+    pub async fn log_out(&self) -> Result<()> {
+        self.call(Method::POST, "/logout", Some(&json!({}))).await?.expect(200).map(drop)
     }
 
     /// Any call; `path` follows `/_matrix/client/v3`.
