@@ -60,7 +60,8 @@ pub(crate) fn target() -> Result<PathBuf> {
     Ok(own.ancestors().nth(2).context("this program is not in a target folder")?.to_owned())
 }
 
-fn workspace() -> &'static Path {
+/// The workspace's folder.
+pub(crate) fn workspace() -> &'static Path {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     own.parent().unwrap_or(own)
 }

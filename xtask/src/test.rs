@@ -5,26 +5,30 @@ use std::process::Command;
 
 use anyhow::Result;
 
+use crate::human;
 use crate::step::{cargo, has_nextest, run_step, synapse, target};
 
 /// What the tests of `parlour-tests` are given.
 pub(crate) struct Ground {
     venv: PathBuf,
     parlour: PathBuf,
+    clients: human::Clients,
 }
 
 impl Ground {
-    /// Installs Synapse and builds the binary under test and all tests. The whole workspace at once, as the runs after
+    /// Installs Synapse and people's clients, and builds the binary under test and all tests. The whole workspace at once, as the runs after
     /// it do: a choice of packages would join other features and build the dependencies twice.
     pub(crate) fn prepare() -> Result<Self> {
         let venv = std::path::absolute(synapse()?)?;
+        let clients = human::install()?;
         run_step("build", &mut cargo(&["build", "--workspace", "--bins", "--tests"]))?;
-        Ok(Self { venv, parlour: target()?.join("debug/parlour") })
+        Ok(Self { venv, parlour: target()?.join("debug/parlour"), clients })
     }
 
-    /// Tells the tests where Synapse and the bridge are. Absolute, since tests run in their package's folder.
+    /// Tells the tests where Synapse, the bridge and the clients are. Absolute, since tests run in their package's folder.
     pub(crate) fn tell<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        command.env("PARLOUR_SYNAPSE_VENV", &self.venv).env("PARLOUR_BIN", &self.parlour)
+        command.env("PARLOUR_SYNAPSE_VENV", &self.venv).env("PARLOUR_BIN", &self.parlour);
+        command.env("PARLOUR_HUMAN", &self.clients.js).env("PARLOUR_NIO", &self.clients.nio)
     }
 }
 
