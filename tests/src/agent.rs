@@ -8,7 +8,7 @@ use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
 use crate::http::{Answer, client, encode};
-use crate::time::Deadline;
+use crate::time::{Deadline, fresh_uuid};
 
 /// How long a message may take from Synapse into an inbox on two busy cores.
 const HEAR: u64 = 60;
@@ -24,6 +24,8 @@ pub struct Agent {
     /// The room that it joined into.
     pub room: String,
     heard: Arc<Mutex<Vec<Value>>>,
+    /// All gaps that it was told of by [`listen`](Self::listen).
+    gaps: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Agent {
@@ -41,7 +43,15 @@ impl Agent {
     /// The bridge refuses, or its answer lacks something.
     pub async fn join(bridge: &str, name: &str, room: Option<&str>) -> Result<Self> {
         let body = room.map_or(json!({"name": name}), |room| json!({"name": name, "room": room}));
-        let body = Self::ask_to_join(bridge, &body).await?.expect(201)?;
+        Self::join_with(bridge, &body).await
+    }
+
+    /// Joins with this body, which has to let it into a room at once.
+    ///
+    /// # Errors
+    /// The bridge refuses, or its answer lacks something.
+    pub async fn join_with(bridge: &str, body: &Value) -> Result<Self> {
+        let body = Self::ask_to_join(bridge, body).await?.expect(201)?;
         let text = |value: &Value, name: &str| {
             value.as_str().map(str::to_owned).with_context(|| format!("the answer to a join has no {name}"))
         };
@@ -53,6 +63,7 @@ impl Agent {
             display_name: text(&body["displayName"], "displayName")?,
             room: text(&body["room"]["matrixRoomId"], "room.matrixRoomId")?,
             heard: Arc::default(),
+            gaps: Arc::default(),
         })
     }
 
@@ -98,6 +109,21 @@ impl Agent {
         self.send(&json!({"text": text})).await?.expect(201)
     }
 
+    /// The same agent with another of its rooms as [`room`](Self::room).
+    #[must_use]
+    pub fn turned_to(&self, room: &str) -> Self {
+        Self { room: room.to_owned(), ..self.clone() }
+    }
+
+    /// Says something in [`room`](Self::room), for an agent that is in several; gives the event id.
+    ///
+    /// # Errors
+    /// It is not sent within a minute.
+    pub async fn say_here(&self, text: &str) -> Result<String> {
+        let body = json!({"text": text, "roomId": self.room, "submissionId": fresh_uuid()});
+        self.send_until_sent(&body, HEAR).await
+    }
+
     /// Asks with the same submission again until it is sent; gives its event id.
     ///
     /// # Errors
@@ -140,6 +166,7 @@ impl Agent {
             let acked = self.ack(last).await?;
             ensure!(acked["acknowledged"] == true, "what was handed over cannot be acknowledged: {acked}");
         }
+        self.gaps.lock().extend(body["gaps"].as_array().into_iter().flatten().cloned());
         let mut heard = self.heard.lock();
         for message in &messages {
             let twice = heard.iter().any(|m| m["eventId"] == message["eventId"]);
@@ -168,6 +195,11 @@ impl Agent {
     /// Everything that [`listen`](Self::listen) and [`hear`](Self::hear) got, in order.
     pub fn heard(&self) -> Vec<Value> {
         self.heard.lock().clone()
+    }
+
+    /// Every gap that [`listen`](Self::listen) and [`hear`](Self::hear) were told of.
+    pub fn gaps(&self) -> Vec<Value> {
+        self.gaps.lock().clone()
     }
 
     /// Counts what an answer of [`wait`](Self::wait) gave as heard.

@@ -53,6 +53,7 @@ pub struct Human {
     next: AtomicU64,
     // Held for its `kill_on_drop`.
     _child: Child,
+    pub client: Client,
     pub user_id: String,
     pub device_id: String,
     /// The same session without encryption: what the homeserver itself knows. It must not sync.
@@ -87,12 +88,13 @@ impl Human {
         let (tell, news) = watch::channel(0);
         tokio::spawn(read(stdout, said.clone(), tell));
         let me = result(signed_in, "sign in").await?;
-        let text = |name: &str| me[name].as_str().map(str::to_owned).with_context(|| format!("no {name}: {me}"));
+        let text =
+            |name: &str| me[name].as_str().map(str::to_owned).with_context(|| format!("no {name}: {me}"));
         let (user_id, device_id) = (text("user")?, text("device")?);
         ensure!(client != Client::Js || me["crossSigned"] == true, "{user_id} is not cross-signed");
         let raw = Person::of_session(synapse, &user_id, &text("accessToken")?)?;
         let (stdin, next) = (tokio::sync::Mutex::new(stdin), AtomicU64::new(1));
-        Ok(Self { said, news, stdin, next, _child: child, user_id, device_id, raw })
+        Ok(Self { said, news, stdin, next, _child: child, client, user_id, device_id, raw })
     }
 
     /// Gives a command of `commands.mjs`; gives its result.

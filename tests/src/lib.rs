@@ -32,4 +32,4 @@ pub use person::Person;
 pub use proxy::{Fault, Proxy};
 pub use stack::{Plan, SERVER_NAME, Stack};
 pub use time::{Deadline, fresh_uuid, until};
-pub use timeline::{count, said, submission_ids};
+pub use timeline::{count, said, stored, submission_ids};

@@ -25,11 +25,13 @@ pub struct Plan {
     pub lobbies: Vec<&'static str>,
     /// Whether the bridge talks to the homeserver through a [`Proxy`].
     pub proxy: bool,
+    /// Whether the homeserver pushes to-device messages, device lists and key counts.
+    pub pushed_keys: bool,
 }
 
 impl Default for Plan {
     fn default() -> Self {
-        Self { lobbies: vec!["lobby"], proxy: false }
+        Self { lobbies: vec!["lobby"], proxy: false, pushed_keys: true }
     }
 }
 
@@ -57,7 +59,7 @@ impl Stack {
         std::fs::write(folder.path().join("parlour.toml"), config(&plan, reached, port, metrics)?)?;
         let bridge = Bridge::new(folder.path(), port, metrics)?;
         bridge.command(&["registration"])?;
-        let synapse = block_in_place(|| synapse(folder.path(), homeserver))?;
+        let synapse = block_in_place(|| synapse(folder.path(), homeserver, &plan))?;
         let secrets = Mutex::new(registration_secrets(folder.path())?);
         Ok(Self { bridge, synapse, proxy, folder, secrets, told: false })
     }
@@ -156,12 +158,13 @@ impl Drop for Stack {
     }
 }
 
-fn synapse(folder: &Path, port: u16) -> Result<Synapse> {
+fn synapse(folder: &Path, port: u16, plan: &Plan) -> Result<Synapse> {
     let venv = shared_venv();
     install(&venv)?;
     let mut config = Config::new(venv, folder.join("synapse"));
     config.port = port;
     config.server_name = SERVER_NAME.to_owned();
+    config.e2ee_flags = plan.pushed_keys;
     config.registrations = vec![folder.join("registration.yaml")];
     Synapse::start(config)
 }
@@ -174,7 +177,8 @@ fn config(plan: &Plan, homeserver: u16, port: u16, metrics: u16) -> Result<Strin
          [metrics]\nlisten = \"127.0.0.1:{metrics}\"\n\
          [limits]\nlobby_entries_per_source_hour = 100000\nlobby_entries_per_source_day = 100000\n\
          lobby_messages_per_agent_minute = 100000\nlobby_messages_per_agent_day = 100000\n\
-         lobby_messages_per_lobby_minute = 100000\n"
+         lobby_messages_per_lobby_minute = 100000\n\
+         code_guesses_per_source_hour = 100000\n"
     );
     for (at, slug) in plan.lobbies.iter().enumerate() {
         write!(
