@@ -2,17 +2,17 @@ use std::sync::{Arc, Weak, atomic::AtomicI64};
 
 use parking_lot::{Mutex, RwLock};
 use parlour_domain::{fault::Fault, typing::TypingBoard};
-use parlour_matrix::Client;
+use parlour_matrix::{Client, crypto::SealingKey};
 use parlour_store::{AgentState, Store, StoreError};
 use ruma::{OwnedRoomId, OwnedUserId};
 
 use crate::{
+    devices::Keyring,
     hub::Hub,
     ingest::Handover,
     live::{Agents, Doors, Members, Rooms},
     lobbies::Places,
     runtime::{Chance, Clock, Tasks},
-    sealing::SealingKey,
     sending::Flights,
     settings::Settings,
     sources::DayKeys,
@@ -31,6 +31,7 @@ pub struct App {
     pub(crate) agents: Agents,
     pub(crate) doors: Doors,
     pub(crate) sealing: SealingKey,
+    pub(crate) keyring: Keyring,
     pub(crate) hub: Arc<Hub>,
     pub(crate) typing: RwLock<TypingBoard>,
     pub(crate) handover: Handover,
@@ -66,6 +67,8 @@ impl App {
     ) -> Result<Arc<Self>, Fault> {
         let (rooms, agents) = (read_rooms(&store).await?, read_agents(&store).await?);
         let doors = read_doors(&store, &rooms).await?;
+        let devices = store.read(|r| r.devices()).await?;
+        let keyring = Keyring::new(store.clone(), sealing.clone(), devices);
         let day_keys = DayKeys::read(&store).await?;
         let newest = store.read(|r| r.newest_arrival()).await?;
         let app = Arc::new_cyclic(|me| Self {
@@ -73,6 +76,7 @@ impl App {
             agents,
             doors,
             sealing,
+            keyring,
             day_keys,
             settings,
             store,

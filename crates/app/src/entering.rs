@@ -172,6 +172,9 @@ impl App {
 
     /// Invites and joins. Who is invited or in already needs no invitation: then joining says whether it is so.
     async fn bring_in(&self, agent: &AgentLive, room: &RoomLive) -> Result<(), Fault> {
+        if room.may_be_encrypted() {
+            self.ensure_device(agent.user_id()).await.map_err(|error| self.device_fault(error))?;
+        }
         let _entering = agent.enters(room.key);
         let invited = self.invite_puppet(agent.user_id(), room).await;
         match (self.join_as(agent.user_id(), room).await, invited) {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use parlour_domain::{fault::Fault, ids::RoomKey, inbox::Entry, seat::Seat, wake::Watch};
+use parlour_domain::{
+    fault::Fault, ids::RoomKey, inbox::Entry, message::Message, seat::Seat, wake::Watch,
+};
 
 use crate::{
     app::App,
@@ -29,12 +31,15 @@ impl App {
         let mut entries = vec![];
         for (seat, room) in scope {
             let setting = room.setting(&self.settings.bot);
+            let seat = &up_to_date(agent, seat);
             room.with_log(|log| {
                 let held = log.arrived(seat.read_after(), through).filter(|m| seat.holds(m, me));
                 entries.extend(held.map(|m| Entry::new(m.clone(), seat, watch, me, setting)));
             });
         }
-        entries.sort_by_key(|e| e.message.seq);
+        // what came late may have come after we began to look
+        entries.retain(|e| e.arrival <= through);
+        entries.sort_by_key(|e| e.arrival);
         entries
     }
 
@@ -42,7 +47,9 @@ impl App {
     pub(crate) fn pending(&self, agent: &AgentLive, scope: &Scope) -> usize {
         let (me, through) = (agent.user_id(), self.arrived_through());
         let held = |(seat, room): &(Seat, Arc<RoomLive>)| {
-            room.with_log(|log| log.arrived(seat.read_after(), through).filter(|m| seat.holds(m, me)).count())
+            let seat = up_to_date(agent, seat);
+            let held = |m: &&Arc<Message>| seat.holds(m, me) && seat.arrival(m) <= through;
+            room.with_log(|log| log.arrived(seat.read_after(), through).filter(held).count())
         };
         scope.iter().map(held).sum()
     }
@@ -59,4 +66,11 @@ impl App {
         }
         Ok(dropped)
     }
+}
+
+/// With what is withheld from the agent by now: to be asked for after [`App::arrived_through`], which is told of a
+/// message only after it is known who may not read it.
+fn up_to_date(agent: &AgentLive, seat: &Seat) -> Seat {
+    let now = agent.seat_in(seat.room);
+    now.map_or_else(|| seat.clone(), |now| Seat { withheld: now.withheld, late: now.late, ..seat.clone() })
 }

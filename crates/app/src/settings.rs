@@ -4,6 +4,7 @@ use parlour_domain::{
     limits::Limits,
     people::{Invitable, Invites},
 };
+use parlour_matrix::crypto::Trust;
 use ruma::{OwnedServerName, OwnedUserId, UserId};
 
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct Settings {
     pub people: PeopleSettings,
     pub agents: AgentSettings,
     pub limits: Limits,
+    /// Which of people's devices get room keys.
+    pub trust: Trust,
 }
 
 #[derive(Clone, Debug)]

@@ -60,8 +60,8 @@ impl App {
             let power = room.power().map_or_else(|| Power::absent(create), |p| p.under(create));
             planner.power(room, power);
         }
-        let steps = planner.finish();
-        self.carry_out(&steps, None).await?;
+        let mut plan = planner.finish();
+        self.carry_out(&mut plan, None).await?;
         let key = room.key;
         self.store.write(move |tx| tx.room_state_read(key)).await?;
         room.set_state_read();

@@ -20,6 +20,8 @@ pub struct Entry {
     pub wakes: bool,
     /// By one of those who are waited for.
     pub awaited: bool,
+    /// When it came, for this agent.
+    pub arrival: Seq,
 }
 
 impl Entry {
@@ -29,7 +31,8 @@ impl Entry {
         let live = !seat.before_join(&message);
         let wakes = live && watch.wakes(&message, me, setting);
         let awaited = live && watch.awaits(&message);
-        Self { message, wakes, awaited }
+        let arrival = seat.arrival(&message);
+        Self { message, wakes, awaited, arrival }
     }
 }
 
@@ -101,7 +104,7 @@ fn fit(pool: &[usize], limit: usize, woke: impl Fn(&usize) -> bool) -> Vec<usize
 #[must_use]
 pub fn acknowledge(message: &Message, seat: &Seat, room: Option<RoomKey>, me: &UserId) -> Option<Ack> {
     let in_scope = room.is_none_or(|r| r == seat.room);
-    (in_scope && seat.holds(message, me)).then_some(Ack { up_to: message.seq, room })
+    (in_scope && seat.holds(message, me)).then(|| Ack { up_to: seat.arrival(message), room })
 }
 
 /// An acknowledgement: everything that arrived up to and with `up_to`.
@@ -116,6 +119,7 @@ impl Ack {
     pub fn apply(self, seat: &mut Seat) {
         if self.room.is_none_or(|r| r == seat.room) {
             seat.acked = seat.acked.max(self.up_to);
+            seat.late.retain(|_, arrival| *arrival > self.up_to);
             seat.context = seat.context.map(|c| c.acknowledged(self.up_to));
         }
     }

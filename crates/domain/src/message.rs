@@ -25,6 +25,8 @@ pub struct Message {
     /// When the bridge got it: what settling and digests count from.
     pub received_at_ms: i64,
     pub visibility: Visibility,
+    /// Came encrypted, or was sent so: who was not in then cannot read it, whatever the visibility.
+    pub encrypted: bool,
     pub body: Body,
     /// What `body.reply_to` was when this message came in; `None` where that message was not kept.
     pub replied: Option<Replied>,
@@ -106,6 +108,7 @@ pub(crate) mod samples {
             sent_at_ms: n * 1_000,
             received_at_ms: n * 1_000,
             visibility: Visibility::Shared,
+            encrypted: false,
             body: Body { text: format!("message {n}"), ..Body::default() },
             replied: None,
         }

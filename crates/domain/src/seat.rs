@@ -1,5 +1,7 @@
 //! An agent's place in a room: what it may see there and how far it has acknowledged.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use ruma::UserId;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +23,10 @@ pub struct Seat {
     pub context: Option<Context>,
     /// Whether a wait has covered the room since the agent entered it.
     pub opened: bool,
+    /// Messages that the agent's own device has no key for.
+    pub withheld: BTreeSet<Seq>,
+    /// Messages whose key came late, with the arrival number that they have for this agent; until acknowledged.
+    pub late: BTreeMap<Seq, Seq>,
 }
 
 /// Of what was said while out, the arrivals after `after`, up to and with `until`. Acknowledging moves `after`: the
@@ -35,7 +41,7 @@ impl Seat {
     /// A seat just taken.
     #[must_use]
     pub fn new(room: RoomKey, joined: Period) -> Self {
-        Self { room, periods: vec![joined], acked: Seq(0), context: None, opened: false }
+        Self { room, periods: vec![joined], acked: Seq(0), context: None, opened: false, withheld: BTreeSet::new(), late: BTreeMap::new() }
     }
 
     /// In the room now.
@@ -46,8 +52,18 @@ impl Seat {
 
     #[must_use]
     pub fn sees(&self, message: &Message) -> bool {
+        if self.withheld.contains(&message.seq) || (message.encrypted && !self.was_there(message)) {
+            return false;
+        }
         may_see(message.visibility, message.pos, &self.periods)
     }
+
+    /// When the message came, as far as this agent is concerned.
+    #[must_use]
+    pub fn arrival(&self, message: &Message) -> Seq {
+        self.late.get(&message.seq).copied().unwrap_or(message.seq)
+    }
+
 
     /// By the place of the join in the room's order, not by clocks.
     #[must_use]
@@ -60,7 +76,7 @@ impl Seat {
     #[must_use]
     pub fn holds(&self, message: &Message, me: &UserId) -> bool {
         let unread = if self.was_there(message) {
-            message.seq > self.acked
+            message.seq > self.acked || self.late.contains_key(&message.seq)
         } else {
             self.context.is_some_and(|c| c.holds(message.seq))
         };
@@ -71,7 +87,8 @@ impl Seat {
     #[must_use]
     pub fn read_after(&self) -> Seq {
         let context = self.context.filter(|c| c.after < c.until);
-        context.map_or(self.acked, |c| self.acked.min(c.after))
+        let read = context.map_or(self.acked, |c| self.acked.min(c.after));
+        self.late.keys().next().map_or(read, |late| read.min(Seq(late.0 - 1)))
     }
 
     /// The first wait since the entry: of the newest messages that `me` may see, those from before it become

@@ -113,6 +113,7 @@ fn entry(room: RoomKey) -> NewEntry {
         received_at_ms: 0,
         visibility: Visibility::Shared,
         echoed: true,
+        encrypted: false,
     }
 }
 
@@ -156,7 +157,7 @@ fn claim_and_sent(bencher: Bencher<'_, '_>) {
         let id = MessageId::new(0, n.to_be_bytes().repeat(2)[..10].try_into().unwrap_or([0; 10]));
         let content = r#"{"body":"hello","m.mentions":{},"msgtype":"m.text"}"#.to_owned();
         let body = r#"{"text":"hello"}"#.to_owned();
-        let claim = Claim { agent, id, room, digest: [0; 32], content, body, claimed_at_ms: 0 };
+        let claim = Claim { agent, id, room, digest: [0; 32], content, body, sealed: None, claimed_at_ms: 0 };
         assert!(matches!(stage.write(move |tx| tx.claim(&claim, &[])), Claimed::New(_)));
         let event_id = EventId::parse(format!("$sent{n}")).expect("an event id");
         assert!(stage.write(move |tx| tx.sent(agent, id, &event_id)));

@@ -33,6 +33,8 @@ pub struct NewEntry {
     pub visibility: Visibility,
     /// Came from the homeserver; `false`: known from its answer to a send, the time is a guess of ours.
     pub echoed: bool,
+    /// Came encrypted, or was sent so.
+    pub encrypted: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,8 +109,8 @@ impl Tx<'_> {
             entry.body.reply_to.as_ref().map(|to| self.replied(entry.room, to)).transpose()?.flatten();
         let add =
             "INSERT INTO log (room_key, pos, event_id, message_id, sender, author, event_type, content, body,
-            replied, sent_at_ms, received_at_ms, visibility, echoed)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+            replied, sent_at_ms, received_at_ms, visibility, echoed, encrypted)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
         self.0.prepare_cached(add)?.execute(rusqlite::params![
             entry.room.0,
             pos.0,
@@ -124,6 +126,7 @@ impl Tx<'_> {
             entry.received_at_ms,
             entry.visibility.as_str(),
             entry.echoed,
+            entry.encrypted,
         ])?;
         Ok(message(entry, Seq(self.0.last_insert_rowid()), pos, replied))
     }
@@ -180,6 +183,7 @@ fn message(entry: NewEntry, seq: Seq, pos: Pos, replied: Option<Replied>) -> Mes
         sent_at_ms: entry.sent_at_ms,
         received_at_ms: entry.received_at_ms,
         visibility: entry.visibility,
+        encrypted: entry.encrypted,
         body: entry.body,
         replied,
     }

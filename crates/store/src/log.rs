@@ -67,13 +67,14 @@ impl Reader<'_> {
         Ok(Seq(query.query_row([], |row| row.get::<_, Option<i64>>(0))?.unwrap_or(0)))
     }
 
-    /// Whether the event is in the log, was, or was redacted.
+    /// Whether the event is in the log, was, was redacted, or waits for its key.
     pub fn had(&self, event_id: &EventId) -> Result<bool, StoreError> {
         let mut query = self.0.prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM log WHERE event_id = ?1)
                  OR EXISTS (SELECT 1 FROM evicted WHERE event_digest = ?2)
                  OR EXISTS (SELECT 1 FROM redacted WHERE event_digest = ?2)
-                 OR EXISTS (SELECT 1 FROM edits WHERE event_id = ?1)",
+                 OR EXISTS (SELECT 1 FROM edits WHERE event_id = ?1)
+                 OR EXISTS (SELECT 1 FROM waiting WHERE event_id = ?1)",
         )?;
         let row = (event_id.as_str(), crate::value::event_digest(event_id.as_str()));
         Ok(query.query_row(row, |row| row.get(0))?)
@@ -122,6 +123,7 @@ fn message(row: &Row<'_>) -> Result<Message, StoreError> {
         sent_at_ms: row.get("sent_at_ms")?,
         received_at_ms: row.get("received_at_ms")?,
         visibility: Visibility::parse(&text(row, "visibility")?),
+        encrypted: row.get("encrypted")?,
         body: from_json(&text(row, "body")?, "log.body")?,
         replied: replied.map(|r| from_json(&r, "log.replied")).transpose()?,
     })

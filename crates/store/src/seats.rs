@@ -1,5 +1,7 @@
 //! Agents' places in rooms: stretches of membership and the inbox cursor.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use parlour_domain::{
     ids::{AgentKey, Pos, RoomKey, Seq},
     inbox::Ack,
@@ -127,13 +129,14 @@ impl Tx<'_> {
                 .execute((agent.0, up_to, room.0))?,
             None => self.0.prepare_cached(ACKNOWLEDGE)?.execute((agent.0, up_to))?,
         };
-        Ok(())
+        self.acknowledge_late(agent, ack.up_to, ack.room)
     }
 
     fn seat(&self, agent: AgentKey, room: RoomKey) -> Result<Option<SeatRow>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM seats WHERE agent_key = ?1 AND room_key = ?2");
         let mut query = self.0.prepare_cached(&query)?;
-        query.query_row((agent.0, room.0), |row| Ok(seat_row(row))).optional()?.transpose()
+        let row = query.query_row((agent.0, room.0), |row| Ok(seat_row(row))).optional()?.transpose()?;
+        row.map(|row| with_exceptions(self.0, row)).transpose()
     }
 
     /// Nothing that has left the log before can be new to a newcomer: its cursor starts there, or counting what it
@@ -187,7 +190,9 @@ impl Reader<'_> {
     /// The seats of all agents that are not gone.
     pub fn seats(&self) -> Result<Vec<SeatRow>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM seats ORDER BY agent_key, room_key");
-        self.0.prepare_cached(&query)?.query_and_then([], seat_row)?.collect()
+        let mut query = self.0.prepare_cached(&query)?;
+        let rows = query.query_and_then([], seat_row)?;
+        rows.map(|row| with_exceptions(self.0, row?)).collect()
     }
 
     /// How many messages of others left the log while `agent` was in the room and had not acknowledged them.
@@ -206,6 +211,11 @@ impl Reader<'_> {
     }
 }
 
+fn with_exceptions(db: &rusqlite::Connection, mut row: SeatRow) -> Result<SeatRow, StoreError> {
+    (row.seat.withheld, row.seat.late) = crate::encrypted::exceptions(db, row.agent, row.seat.room)?;
+    Ok(row)
+}
+
 fn seat_row(row: &Row<'_>) -> Result<SeatRow, StoreError> {
     let context: (Option<i64>, Option<i64>) = (row.get("context_after")?, row.get("context_until")?);
     Ok(SeatRow {
@@ -219,6 +229,8 @@ fn seat_row(row: &Row<'_>) -> Result<SeatRow, StoreError> {
                 .zip(context.1)
                 .map(|(after, until)| Context { after: Seq(after), until: Seq(until) }),
             opened: row.get("opened")?,
+            withheld: BTreeSet::new(),
+            late: BTreeMap::new(),
         },
         provisional: row.get("provisional")?,
         away: row.get("away")?,

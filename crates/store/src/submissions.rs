@@ -25,7 +25,17 @@ pub struct Claim {
     /// The event's content: the same bytes each time it is sent.
     pub content: String,
     pub body: String,
+    pub sealed: Option<Sealed>,
     pub claimed_at_ms: i64,
+}
+
+/// A message's content as it is sent into an encrypted room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sealed {
+    /// The content of the m.room.encrypted event.
+    pub content: String,
+    /// SHA-256 of its ciphertext.
+    pub digest: [u8; 32],
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,11 +55,14 @@ pub struct Submission {
     /// `None` once sent.
     pub content: Option<String>,
     pub body: Option<Body>,
+    /// Where it goes into an encrypted room; `content` is the plain text then, which is never sent.
+    pub sealed: Option<Sealed>,
     pub event_id: Option<OwnedEventId>,
     pub claimed_at_ms: i64,
 }
 
-const COLUMNS: &str = "agent_key, submission_id, room_key, digest, content, body, event_id, claimed_at_ms";
+const COLUMNS: &str = "agent_key, submission_id, room_key, digest, content, body, sealed, sealed_digest,
+    event_id, claimed_at_ms";
 
 impl Tx<'_> {
     /// Claims a submission and charges for it, or finds that it was claimed before, which costs nothing.
@@ -61,8 +74,8 @@ impl Tx<'_> {
             Ok(taken) => taken,
             Err(overdrawn) => return Ok(Claimed::Overdrawn(overdrawn)),
         };
-        let add = "INSERT INTO submissions (agent_key, submission_id, room_key, digest, content, body, claimed_at_ms)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let add = "INSERT INTO submissions (agent_key, submission_id, room_key, digest, content, body,
+            sealed, sealed_digest, claimed_at_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         self.0.prepare_cached(add)?.execute((
             claim.agent.0,
             claim.id.0.as_bytes(),
@@ -70,6 +83,8 @@ impl Tx<'_> {
             claim.digest,
             &claim.content,
             &claim.body,
+            claim.sealed.as_ref().map(|s| &s.content),
+            claim.sealed.as_ref().map(|s| s.digest),
             claim.claimed_at_ms,
         ))?;
         Ok(Claimed::New(taken))
@@ -82,10 +97,22 @@ impl Tx<'_> {
         submission: MessageId,
         event_id: &EventId,
     ) -> Result<bool, StoreError> {
-        let settle = "UPDATE submissions SET event_id = ?3, content = NULL, body = NULL
+        let settle = "UPDATE submissions SET event_id = ?3, content = NULL, body = NULL, sealed = NULL
             WHERE agent_key = ?1 AND submission_id = ?2 AND event_id IS NULL";
         let row = (agent.0, submission.0.as_bytes(), event_id.as_str());
         Ok(self.0.prepare_cached(settle)?.execute(row)? > 0)
+    }
+
+    /// Whose message the echo of this ciphertext is.
+    pub fn submission_of_sealed(
+        &self,
+        agent: AgentKey,
+        digest: [u8; 32],
+    ) -> Result<Option<Submission>, StoreError> {
+        let query =
+            format!("SELECT {COLUMNS} FROM submissions WHERE sealed_digest = ?2 AND agent_key = ?1");
+        let mut query = self.0.prepare_cached(&query)?;
+        query.query_row((agent.0, digest), |r| Ok(row(r))).optional()?.transpose()
     }
 
     /// Certainly not sent: as if it had never been asked for.
@@ -123,6 +150,7 @@ fn submission(
 fn row(row: &Row<'_>) -> Result<Submission, StoreError> {
     let event_id: Option<String> = row.get("event_id")?;
     let body: Option<String> = row.get("body")?;
+    let sealed: (Option<String>, Option<[u8; 32]>) = (row.get("sealed")?, row.get("sealed_digest")?);
     Ok(Submission {
         agent: AgentKey(row.get("agent_key")?),
         id: message_id(row, "submission_id")?,
@@ -130,6 +158,7 @@ fn row(row: &Row<'_>) -> Result<Submission, StoreError> {
         digest: row.get("digest")?,
         content: row.get("content")?,
         body: body.map(|b| from_json(&b, "submissions.body")).transpose()?,
+        sealed: sealed.0.zip(sealed.1).map(|(content, digest)| Sealed { content, digest }),
         event_id: event_id.map(|e| id(&e, "submissions.event_id")).transpose()?,
         claimed_at_ms: row.get("claimed_at_ms")?,
     })

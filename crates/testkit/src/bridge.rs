@@ -265,6 +265,7 @@ fn settings() -> Settings {
             disable_after_ms: 30 * 24 * 60 * 60_000,
         },
         limits: Limits::default(),
+        trust: parlour_matrix::crypto::Trust::All,
     }
 }
 

@@ -20,7 +20,7 @@ use crate::{
     lobbies::lobbies_full,
     quotas::speaking_charges,
     request::Send,
-    sending::{Order, not_in_clear},
+    sending::Order,
     view::Sent,
 };
 
@@ -43,7 +43,6 @@ impl App {
         if room.closed() {
             return Err(closed());
         }
-        not_in_clear(&room)?;
         room.load(&self.store, self.now()).await?;
         let order = self.order(&agent, &seat, &room, &ask, (id, digest))?;
         self.publish(order).await
@@ -91,6 +90,7 @@ impl App {
                 digest,
                 content: content.get().to_owned(),
                 body,
+                sealed: None,
                 claimed_at_ms: self.now(),
             },
             charges: match room.kind() {

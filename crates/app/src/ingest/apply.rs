@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
-use parlour_domain::ids::{AgentKey, MessageId, RoomKey};
-use parlour_store::{SeatRow, StoreError, Tx};
+use parlour_domain::ids::{AgentKey, MessageId, RoomKey, Seq};
+use parlour_store::{Exception, Exceptions, NewEntry, SeatRow, StoreError, Tx};
 use ruma::OwnedEventId;
 
-use super::Step;
-use crate::{app::App, live::LogChange, sending::append};
+use super::{Plan, Step, sealed::Unsealed};
+use crate::{app::App, crypto_rows::CryptoBatch, live::LogChange, sending::append};
 
 /// What a step came to, once it is on disk.
 #[derive(Debug)]
-enum Effect {
+pub(crate) enum Effect {
     Log { room: RoomKey, changes: Vec<LogChange> },
     Landed { agent: AgentKey, submission: MessageId, event_id: OwnedEventId },
     Seat(SeatRow),
+    /// What an agent cannot read in a room, and what it was given late.
+    Exceptions { agent: AgentKey, room: RoomKey, now: Exceptions, arrival: Option<Seq> },
     /// There is an invitation or a tombstone to follow.
     Follow,
 }
@@ -22,23 +24,24 @@ enum Effect {
 impl App {
     /// All steps in one commit, the journal's row with them. Where one step alone fails, it is the step that is at
     /// fault: the others are carried out without it.
-    pub(crate) async fn carry_out(&self, steps: &[Step], journal_id: Option<i64>) -> Result<(), StoreError> {
-        let all = steps.to_vec();
+    pub(crate) async fn carry_out(&self, plan: &mut Plan, journal_id: Option<i64>) -> Result<(), StoreError> {
+        let (all, batches) = (plan.steps.clone(), plan.batches.clone());
         let write = move |tx: &Tx<'_>| {
             let effects = all.into_iter().map(|s| carry_out(tx, s)).collect::<Result<Vec<_>, _>>()?;
-            done(tx, journal_id)?;
+            done(tx, &batches, journal_id)?;
             Ok(effects.into_iter().flatten().collect::<Vec<_>>())
         };
         match self.write_and_follow(write, Self::take_effects).await {
             Ok(()) => {}
-            Err(error) if is_of_one_step(&error) => self.one_by_one(steps, journal_id).await?,
+            Err(error) if is_of_one_step(&error) => self.one_by_one(plan, journal_id).await?,
             Err(error) => return Err(error),
         }
+        plan.committed(self);
         Ok(())
     }
 
-    async fn one_by_one(&self, steps: &[Step], journal_id: Option<i64>) -> Result<(), StoreError> {
-        for step in steps.iter().cloned() {
+    async fn one_by_one(&self, plan: &Plan, journal_id: Option<i64>) -> Result<(), StoreError> {
+        for step in plan.steps.iter().cloned() {
             match self.write_and_follow(move |tx| carry_out(tx, step), Self::take_effects).await {
                 Ok(()) => {}
                 Err(error) if is_of_one_step(&error) => {
@@ -48,10 +51,11 @@ impl App {
                 Err(error) => return Err(error),
             }
         }
-        self.store.write(move |tx| done(tx, journal_id)).await
+        let batches = plan.batches.clone();
+        self.store.write(move |tx| done(tx, &batches, journal_id)).await
     }
 
-    fn take_effects(self: &Arc<Self>, effects: Vec<Effect>) {
+    pub(crate) fn take_effects(self: &Arc<Self>, effects: Vec<Effect>) {
         effects.into_iter().for_each(|effect| self.take_effect(effect));
     }
 
@@ -64,6 +68,13 @@ impl App {
             }
             Effect::Landed { agent, submission, event_id } => {
                 self.flights.land((agent, submission), Ok(event_id))
+            }
+            Effect::Exceptions { agent, room, now, arrival } => {
+                if let Some(agent) = self.agents.get(agent) {
+                    agent.put_exceptions(room, now);
+                    arrival.into_iter().for_each(|seq| self.has_arrived(seq));
+                    self.hub.nudge(agent.key());
+                }
             }
             Effect::Follow => self.invited.notify_one(),
             Effect::Seat(row) => {
@@ -80,11 +91,13 @@ fn is_of_one_step(error: &StoreError) -> bool {
     matches!(error, StoreError::Corrupt(_) | StoreError::Panicked)
 }
 
-fn done(tx: &Tx<'_>, journal_id: Option<i64>) -> Result<(), StoreError> {
+/// What machines remember goes with the row that it was made of.
+fn done(tx: &Tx<'_>, batches: &[CryptoBatch], journal_id: Option<i64>) -> Result<(), StoreError> {
+    batches.iter().try_for_each(|batch| batch.put(tx))?;
     journal_id.map_or(Ok(()), |id| tx.journal_done(id))
 }
 
-fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
+pub(crate) fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
     match step {
         Step::Append { entry, settles } => {
             let (room, event_id) = (entry.room, entry.event_id.clone());
@@ -125,14 +138,82 @@ fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
         Step::Visibility { room, visibility } => tx.set_room_visibility(room, visibility)?,
         Step::Power { room, power } => tx.set_room_power(room, &power)?,
         Step::Encrypted { room } => tx.set_room_encrypted(room)?,
+        Step::Unsealed(unsealed) => return self::unsealed(tx, unsealed),
+        Step::Wait(waiting) => tx.put_waiting(&waiting)?,
+        Step::GiveUp { event_id } => tx.drop_waiting(&event_id)?,
+        Step::Readable { agent, room, event_id } => {
+            let arrival = Some(tx.readable_now(agent, &event_id)?);
+            let now = tx.exceptions(agent, room)?;
+            return Ok(vec![Effect::Exceptions { agent, room, now, arrival }]);
+        }
+        step @ Step::OwnEcho { .. } => return own_echo(tx, step),
+        Step::Pulled { account, since } => tx.set_device_since(account, &since)?,
+        Step::Counts { account, counts } => {
+            tx.set_device_counts(account, Some(counts.one_time_keys), counts.fallback_unused)?;
+        }
     }
     Ok(vec![])
 }
 
-/// What a step that edits or redacts changes in its room's log.
-pub(crate) fn log_changes(tx: &Tx<'_>, step: Step) -> Result<Vec<LogChange>, StoreError> {
-    let effects = carry_out(tx, step)?.into_iter();
-    Ok(effects.flat_map(|e| if let Effect::Log { changes, .. } = e { changes } else { vec![] }).collect())
+/// What was decrypted, unless the same was read before under another event id. Who cannot read it is noted in the same
+/// breath, and memory is told of it first.
+fn unsealed(tx: &Tx<'_>, unsealed: Unsealed) -> Result<Vec<Effect>, StoreError> {
+    tx.drop_waiting(&unsealed.event_id)?;
+    if !tx.place_read(unsealed.place, &unsealed.event_id)? {
+        metrics::counter!("parlour_replays_total").increment(1);
+        return Ok(vec![]);
+    }
+    let Some(then) = unsealed.then else { return Ok(vec![]) };
+    let (room, target) = match &*then {
+        Step::Append { entry, .. } => (entry.room, entry.event_id.clone()),
+        Step::Edit { room, edit } => (*room, edit.target.clone()),
+        _ => return Ok(vec![]),
+    };
+    let effects = carry_out(tx, *then)?;
+    let Some(seq) = tx.seq_of(&target)? else { return Ok(effects) };
+    let mut all = vec![];
+    for agent in unsealed.withheld {
+        tx.withhold(&Exception {
+            agent,
+            event_id: unsealed.event_id.clone(),
+            seq,
+            room,
+            session_id: unsealed.session_id.clone(),
+            event: unsealed.event.clone(),
+        })?;
+        all.push(Effect::Exceptions { agent, room, now: tx.exceptions(agent, room)?, arrival: None });
+    }
+    all.extend(effects);
+    Ok(all)
+}
+
+/// An own message that went out encrypted: settled by its echo, or given its time and place by it.
+fn own_echo(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
+    let Step::OwnEcho { agent, author, sender, room, digest, echo, received_at_ms } = step else {
+        return Ok(vec![]);
+    };
+    let Some(submission) = tx.submission_of_sealed(agent, digest)? else { return Ok(vec![]) };
+    let (None, Some(content), Some(body)) = (&submission.event_id, submission.content, submission.body) else {
+        let confirmed = tx.confirm_sealed(room, &echo)?;
+        let change = confirmed.map(|(seq, pos)| LogChange::Confirmed { seq, pos, sent_at_ms: echo.sent_at_ms });
+        return Ok(changed(room, change));
+    };
+    let entry = NewEntry {
+        room,
+        event_id: echo.event_id.clone(),
+        message_id: submission.id,
+        sender,
+        author,
+        event_type: "m.room.message".to_owned(),
+        content,
+        body,
+        sent_at_ms: echo.sent_at_ms,
+        received_at_ms,
+        visibility: echo.visibility,
+        echoed: true,
+        encrypted: true,
+    };
+    carry_out(tx, Step::Append { entry, settles: Some((agent, submission.id)) })
 }
 
 /// A message goes; an edit's going brings the words before it back.

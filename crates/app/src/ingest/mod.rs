@@ -2,10 +2,12 @@
 
 mod apply;
 mod inbound;
+mod keys;
 mod plan;
 mod processor;
+mod sealed;
 
-pub(crate) use apply::log_changes;
+pub(crate) use apply::carry_out;
 pub use inbound::Intake;
-pub(crate) use plan::{Planner, Step};
+pub(crate) use plan::{Plan, Planner, Step};
 pub(crate) use processor::Handover;

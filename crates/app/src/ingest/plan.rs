@@ -1,7 +1,10 @@
 //! From events to what they change: everything that needs memory or a look elsewhere is decided here, before the one
 //! write that carries it out.
 
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use parlour_domain::{
     agent::Author,
@@ -11,14 +14,19 @@ use parlour_domain::{
 };
 use parlour_matrix::{
     Incoming,
+    crypto::{KeyCounts, RoomKey as MegolmKey},
     events::{Edit, Head, Member as MemberState, Membership, NewMessage, Redaction, StateChange, StateEvent},
 };
-use parlour_store::{Invitation, Member, NewEdit, NewEntry};
+use parlour_store::{Invitation, Member, NewEdit, NewEntry, SealedEcho, Waiting};
 use ruma::{OwnedEventId, OwnedRoomId, OwnedUserId, RoomId, UserId};
 use serde_json::value::RawValue;
+use tokio::sync::OwnedMutexGuard;
 
+use super::sealed::Unsealed;
 use crate::{
     app::App,
+    crypto_rows::CryptoBatch,
+    devices::{Held, Slot},
     live::{AgentLive, RoomLive},
     sending::author,
 };
@@ -77,30 +85,146 @@ pub(crate) enum Step {
     Encrypted {
         room: RoomKey,
     },
+    /// A person's event, decrypted.
+    Unsealed(Unsealed),
+    /// One that nobody can read yet.
+    Wait(Waiting),
+    /// One that no key will ever open.
+    GiveUp {
+        event_id: OwnedEventId,
+    },
+    /// A key came for an agent that could not read what others could.
+    Readable {
+        agent: AgentKey,
+        room: RoomKey,
+        event_id: OwnedEventId,
+    },
+    /// An own encrypted message has come back.
+    OwnEcho {
+        agent: AgentKey,
+        author: Author,
+        sender: OwnedUserId,
+        room: RoomKey,
+        digest: [u8; 32],
+        echo: SealedEcho,
+        received_at_ms: i64,
+    },
+    /// What waited for a device was taken up to here.
+    Pulled {
+        account: i64,
+        since: String,
+    },
+    /// What the homeserver has left of a device's keys.
+    Counts {
+        account: i64,
+        counts: KeyCounts,
+    },
+}
+
+/// Steps to be carried out, and the machines that have something to remember along with them.
+#[derive(Default)]
+pub(crate) struct Plan {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) batches: Vec<CryptoBatch>,
+    held: Vec<Held>,
+    many: Option<OwnedMutexGuard<()>>,
+    /// Rooms in which a key is missing.
+    missing: BTreeSet<RoomKey>,
+    /// Devices to be pulled for.
+    pull: BTreeSet<OwnedUserId>,
+    /// Devices that have requests to make.
+    talk: BTreeSet<OwnedUserId>,
+    lost: BTreeSet<OwnedUserId>,
+}
+
+impl Plan {
+    /// It is on disk: the machines are given back, and what follows from it is set going.
+    pub(crate) fn committed(&mut self, app: &App) {
+        for mut held in std::mem::take(&mut self.held) {
+            held.committed();
+        }
+        self.many = None;
+        let Some(app) = app.me.upgrade() else { return };
+        for room in std::mem::take(&mut self.missing) {
+            app.pull_for_room(room);
+        }
+        let slots = |users: &mut BTreeSet<OwnedUserId>| {
+            let users = std::mem::take(users).into_iter();
+            users.filter_map(|user| app.keyring.with_device(&user)).collect::<Vec<_>>()
+        };
+        slots(&mut self.talk).into_iter().for_each(|slot| app.settle_later(slot));
+        slots(&mut self.pull).into_iter().for_each(|slot| app.pull_later(slot));
+        slots(&mut self.lost).into_iter().for_each(|slot| app.renew_later(slot));
+    }
 }
 
 /// Turns events, in the order they came, into steps.
 pub(crate) struct Planner<'a> {
-    app: &'a App,
-    received_at_ms: i64,
-    steps: Vec<Step>,
+    pub(super) app: &'a App,
+    pub(super) received_at_ms: i64,
+    pub(super) steps: Vec<Step>,
+    /// Machines in use, until the plan is carried out.
+    pub(super) held: BTreeMap<OwnedUserId, Held>,
+    pub(super) many: Option<OwnedMutexGuard<()>>,
+    /// Room keys that have come, and to whom.
+    pub(super) keys: Vec<(Arc<Slot>, MegolmKey)>,
+    /// Encrypted events that are dealt with already.
+    pub(super) read: BTreeSet<OwnedEventId>,
+    pub(super) missing: BTreeSet<RoomKey>,
+    pub(super) pull: BTreeSet<OwnedUserId>,
+    pub(super) talk: BTreeSet<OwnedUserId>,
+    pub(super) lost: BTreeSet<OwnedUserId>,
 }
 
 impl<'a> Planner<'a> {
     pub(crate) fn new(app: &'a App, received_at_ms: i64) -> Self {
-        Self { app, received_at_ms, steps: vec![] }
+        Self {
+            app,
+            received_at_ms,
+            steps: vec![],
+            held: BTreeMap::new(),
+            many: None,
+            keys: vec![],
+            read: BTreeSet::new(),
+            missing: BTreeSet::new(),
+            pull: BTreeSet::new(),
+            talk: BTreeSet::new(),
+            lost: BTreeSet::new(),
+        }
     }
 
-    pub(crate) fn finish(self) -> Vec<Step> {
-        self.steps
+    pub(crate) fn finish(mut self) -> Plan {
+        Plan {
+            steps: self.steps,
+            batches: self.held.values_mut().filter_map(Held::take).collect(),
+            held: self.held.into_values().collect(),
+            many: self.many,
+            missing: self.missing,
+            pull: self.pull,
+            talk: self.talk,
+            lost: self.lost,
+        }
+    }
+
+    pub(crate) fn step(&mut self, step: Step) {
+        self.steps.push(step);
     }
 
     /// Takes an event. One that makes no sense is counted and left out, whatever else comes with it.
     pub(crate) async fn take(&mut self, raw: &RawValue, room: Option<&RoomId>) {
         metrics::counter!("parlour_events_total").increment(1);
         match Incoming::parse(raw, room) {
-            Incoming::Message(message) => self.message(message).await,
-            Incoming::Edit(edit) => self.edit(edit),
+            Incoming::Message(message) => {
+                let step = self.said(message, false).await;
+                self.steps.extend(step);
+            }
+            Incoming::Edit(edit) => {
+                let step = self.edited(edit);
+                self.steps.extend(step);
+            }
+            Incoming::Encrypted { head, ciphertext, session_id } => {
+                self.encrypted(raw, head, ciphertext, session_id).await;
+            }
             Incoming::Redaction(redaction) => self.redaction(redaction),
             // only transactions come without naming their room
             Incoming::State(state) => self.state(state, room.is_none()).await,
@@ -108,7 +232,7 @@ impl<'a> Planner<'a> {
                 metrics::counter!("parlour_poison_events_total").increment(1);
                 tracing::warn!(?event_id, why, "skipped an event that makes no sense");
             }
-            Incoming::Encrypted { .. } | Incoming::Ignored { .. } | Incoming::Redacted { .. } => {}
+            Incoming::Ignored { .. } | Incoming::Redacted { .. } => {}
         }
     }
 
@@ -119,12 +243,12 @@ impl<'a> Planner<'a> {
         }
     }
 
-    async fn message(&mut self, message: NewMessage) {
+    pub(super) async fn said(&mut self, message: NewMessage, encrypted: bool) -> Option<Step> {
         let head = message.head;
-        let Some(room) = self.app.rooms.by_id(&head.room_id) else { return };
+        let room = self.app.rooms.by_id(&head.room_id)?;
         if head.sender == self.app.settings.bot {
             // what the bridge bot says concerns people
-            return;
+            return None;
         }
         let agent = self.app.agents.by_user(&head.sender);
         let settles = agent.as_ref().zip(message.submission).map(|(a, id)| (a.key(), id));
@@ -142,8 +266,9 @@ impl<'a> Planner<'a> {
             received_at_ms: self.received_at_ms,
             visibility: room.visibility(),
             echoed: true,
+            encrypted,
         };
-        self.steps.push(Step::Append { entry, settles });
+        Some(Step::Append { entry, settles })
     }
 
     async fn author(&self, agent: Option<&AgentLive>, room: &RoomLive, head: &Head) -> Author {
@@ -165,8 +290,8 @@ impl<'a> Planner<'a> {
         Some(Author::Agent { key: agent.key, id: agent.id, display_name: agent.display_name })
     }
 
-    fn edit(&mut self, edit: Edit) {
-        let Some(room) = self.app.rooms.by_id(&edit.head.room_id) else { return };
+    pub(super) fn edited(&mut self, edit: Edit) -> Option<Step> {
+        let room = self.app.rooms.by_id(&edit.head.room_id)?;
         let new = NewEdit {
             event_id: edit.head.event_id,
             target: edit.target,
@@ -175,7 +300,7 @@ impl<'a> Planner<'a> {
             content: edit.content.get().to_owned(),
             body: edit.body,
         };
-        self.steps.push(Step::Edit { room: room.key, edit: new });
+        Some(Step::Edit { room: room.key, edit: new })
     }
 
     fn redaction(&mut self, redaction: Redaction) {
@@ -209,6 +334,7 @@ impl<'a> Planner<'a> {
             }
             StateChange::Encryption { .. } => {
                 room.set_encrypted();
+                room.set_encryption(None);
                 self.steps.push(Step::Encrypted { room: room.key });
             }
             StateChange::Tombstone { replacement: Some(to) } if room.kind() == RoomKind::Private => {

@@ -125,11 +125,12 @@ impl App {
             self.take_ephemeral(&piece.transaction);
         }
         let mut planner = Planner::new(self, piece.received_at_ms);
+        planner.take_parcels(&piece.transaction).await;
         for raw in &piece.transaction.events {
             planner.take(raw, None).await;
         }
-        let steps = planner.finish();
-        while let Err(error) = self.carry_out(&steps, Some(piece.journal_id)).await {
+        let mut plan = planner.finish();
+        while let Err(error) = self.carry_out(&mut plan, Some(piece.journal_id)).await {
             self.pause(&error).await;
             if self.tasks.stopping() {
                 // still in the journal: the next start takes it up

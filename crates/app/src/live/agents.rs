@@ -14,7 +14,7 @@ use parlour_domain::{
     names::pick_number,
     seat::{Context, Seat},
 };
-use parlour_store::{AgentRow, AgentState, SeatRow};
+use parlour_store::{AgentRow, AgentState, Exceptions, SeatRow};
 use ruma::{OwnedUserId, UserId};
 
 /// An agent that is not gone.
@@ -84,6 +84,18 @@ impl AgentLive {
 
     pub(crate) fn put_seat(&self, row: SeatRow) {
         self.seats.write().insert(row.seat.room, row);
+    }
+
+    pub(crate) fn put_exceptions(&self, room: RoomKey, now: Exceptions) {
+        if let Some(row) = self.seats.write().get_mut(&room) {
+            (row.seat.withheld, row.seat.late) = now;
+        }
+    }
+
+    /// A seat as it is now.
+    #[must_use]
+    pub(crate) fn seat_in(&self, room: RoomKey) -> Option<Seat> {
+        self.seats.read().get(&room).map(|row| row.seat.clone())
     }
 
     /// Seats in rooms the agent is in.

@@ -42,6 +42,13 @@ impl Members {
         there.map(|m| m.user_id.clone()).collect()
     }
 
+    /// Those whose membership is of a kind.
+    #[must_use]
+    pub(crate) fn with_membership(&self, is: impl Fn(&str) -> bool) -> std::collections::HashSet<OwnedUserId> {
+        let those = self.by_user.values().filter(|m| is(&m.membership));
+        those.map(|m| m.user_id.clone()).collect()
+    }
+
     /// How many are in the room, `but` not counted.
     #[must_use]
     pub(crate) fn joined_without(&self, but: &UserId) -> usize {

@@ -17,6 +17,7 @@ use parlour_domain::{
 use parlour_matrix::events::Power;
 use parlour_store::{RoomRow, Store, StoreError};
 use ruma::{OwnedRoomId, RoomId, UserId};
+use serde_json::value::RawValue;
 
 use super::{LogChange, Members, RoomLog};
 
@@ -44,6 +45,7 @@ struct Facts {
     visibility: Visibility,
     power: Option<Power>,
     encrypted: bool,
+    encryption: Option<Box<RawValue>>,
     state_read: bool,
     owner: Option<AgentKey>,
     closed: bool,
@@ -71,6 +73,7 @@ impl RoomLive {
                 visibility: row.visibility,
                 power,
                 encrypted: row.encrypted,
+                encryption: None,
                 state_read: row.state_read,
                 owner: row.owner,
                 closed: row.closed,
@@ -175,6 +178,16 @@ impl RoomLive {
 
     pub(crate) fn set_power(&self, power: Power) {
         self.facts.write().power = Some(power);
+    }
+
+    /// The content of m.room.encryption, once somebody has read it.
+    #[must_use]
+    pub(crate) fn encryption(&self) -> Option<Box<RawValue>> {
+        self.facts.read().encryption.clone()
+    }
+
+    pub(crate) fn set_encryption(&self, content: Option<Box<RawValue>>) {
+        self.facts.write().encryption = content;
     }
 
     pub(crate) fn set_encrypted(&self) {

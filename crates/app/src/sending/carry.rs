@@ -77,11 +77,10 @@ impl App {
             // not being allowed to look says nothing about what is there
             Err(error) => return later(&error),
         }
-        if let Err(fault) = not_in_clear(&room) {
+        if let Err(fault) = not_in_clear(submission, &room) {
             return Attempt::Refused(fault);
         }
-        let content = submission.content.as_deref().unwrap_or("{}");
-        match self.put_message(&agent, &room, submission.id, content).await {
+        match self.put_message(&agent, &room, submission).await {
             Ok(event_id) => Attempt::Sent(event_id),
             // looked for and not there, then refused: it was never sent
             Err(error @ HsError::Refused { .. }) => Attempt::Refused(self.refusal(error)),

@@ -4,6 +4,7 @@ use ruma::{OwnedEventId, UserId};
 
 use crate::{
     app::App,
+    devices::ciphertext_digest,
     live::{AgentLive, RoomLive},
 };
 
@@ -43,11 +44,18 @@ impl App {
             let page = self.client.messages(who, &room.room_id, from.as_deref(), true, PAGE).await?;
             let mut reached_the_past = page.chunk.is_empty();
             for raw in &page.chunk {
-                let Incoming::Message(message) = Incoming::parse(raw, Some(&room.room_id)) else { continue };
-                if message.head.sender == agent.user_id() && message.submission == Some(submission.id) {
-                    return Ok(Some(message.head.event_id));
+                let (head, same) = match Incoming::parse(raw, Some(&room.room_id)) {
+                    Incoming::Message(m) => (m.head, m.submission == Some(submission.id)),
+                    Incoming::Encrypted { head, ciphertext, .. } => {
+                        let digest = ciphertext.map(|c| ciphertext_digest(&c));
+                        (head, digest.is_some() && digest == submission.sealed.as_ref().map(|s| s.digest))
+                    }
+                    _ => continue,
+                };
+                if head.sender == agent.user_id() && same {
+                    return Ok(Some(head.event_id));
                 }
-                reached_the_past |= message.head.sent_at_ms < submission.claimed_at_ms - CLOCKS_APART_MS;
+                reached_the_past |= head.sent_at_ms < submission.claimed_at_ms - CLOCKS_APART_MS;
             }
             match page.end {
                 Some(end) if !reached_the_past => from = Some(end),

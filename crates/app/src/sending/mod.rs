@@ -7,5 +7,5 @@ mod publish;
 mod settle;
 
 pub(crate) use flights::Flights;
-pub(crate) use publish::{Order, not_in_clear};
+pub(crate) use publish::Order;
 pub(crate) use settle::{append, author};

@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use super::flights::{Boarding, Flight, FlightKey};
 use crate::{
     app::App,
+    devices::Held,
     live::{AgentLive, RoomLive},
     quotas::overdrawn,
     view::Sent,
@@ -110,15 +111,28 @@ impl App {
 
     /// In a task of its own: it ends with the submission, not with the caller.
     async fn fly(self: &Arc<Self>, order: Order, flight: Arc<Flight>) {
+        let mut order = order;
+        let mut held = match self.seal_order(&mut order).await {
+            Ok(held) => held,
+            Err(fault) => return self.flights.land(order.key(), Err(fault)),
+        };
         let (claim, charges, mentions) = (order.claim.clone(), order.charges.clone(), order.mentions.clone());
+        let batch = held.as_mut().and_then(Held::take);
         let claimed = self.store.write(move |tx| {
+            // the ratchet has moved on, whatever becomes of the claim
+            batch.iter().try_for_each(|batch| batch.put(tx))?;
             let claimed = tx.claim(&claim, &charges)?;
             if matches!(claimed, Claimed::New(_)) {
                 tx.set_last_mentions(claim.agent, &mentions)?;
             }
             Ok(claimed)
         });
-        match claimed.await {
+        let claimed = claimed.await;
+        if claimed.is_ok() {
+            held.iter_mut().for_each(Held::committed);
+        }
+        drop(held);
+        match claimed {
             Err(error) => self.flights.land(order.key(), Err(error.into())),
             Ok(Claimed::Overdrawn(Overdrawn(retry_after))) => {
                 let fault = overdrawn(retry_after, "Speaking in lobbies");
@@ -130,6 +144,17 @@ impl App {
                 self.first_try(order, taken, flight).await;
             }
         }
+    }
+
+    /// Encrypts what goes into an encrypted room. Where that cannot be done, nothing has been claimed yet.
+    async fn seal_order(self: &Arc<Self>, order: &mut Order) -> Result<Option<Held>, Fault> {
+        if !order.room.may_be_encrypted() {
+            return Ok(None);
+        }
+        let sealed = self.seal(&order.agent, &order.room, &order.claim.content).await;
+        let (sealed, held) = sealed.map_err(|error| self.device_fault(error))?;
+        order.claim.sealed = Some(sealed);
+        Ok(Some(held))
     }
 
     /// Somebody was faster between the look and the claim.
@@ -149,10 +174,11 @@ impl App {
             digest: order.claim.digest,
             content: Some(order.claim.content.clone()),
             body: serde_json::from_str(&order.claim.body).ok(),
+            sealed: order.claim.sealed.clone(),
             event_id: None,
             claimed_at_ms: order.claim.claimed_at_ms,
         };
-        match self.put_message(&order.agent, &order.room, order.claim.id, &order.claim.content).await {
+        match self.put_message(&order.agent, &order.room, &submission).await {
             Ok(event_id) => self.settle(&submission, event_id).await,
             Err(HsError::Unknown(cause)) => {
                 tracing::info!(cause, submission = %order.claim.id, "a send has no clear answer; looking before sending it again");
@@ -169,19 +195,27 @@ impl App {
         &self,
         agent: &AgentLive,
         room: &RoomLive,
-        id: MessageId,
-        content: &str,
+        submission: &Submission,
     ) -> Result<ruma::OwnedEventId, HsError> {
-        if room.may_be_encrypted() {
-            return Err(HsError::NotSent("the room is encrypted".to_owned()));
-        }
+        let (event_type, content) = match (&submission.sealed, &submission.content) {
+            (Some(sealed), _) => ("m.room.encrypted", sealed.content.as_str()),
+            (None, _) if room.may_be_encrypted() => {
+                return Err(HsError::NotSent("the room is encrypted".to_owned()));
+            }
+            (None, content) => ("m.room.message", content.as_deref().unwrap_or("{}")),
+        };
         let content: &RawValue =
             serde_json::from_str(content).map_err(|e| HsError::NotSent(e.to_string()))?;
         // Synapse keeps answers by id and appservice, not by user: two puppets must never share one
-        let send_txn_id = format!("{}.{id}", agent.user_id().localpart());
+        let send_txn_id = format!("{}.{}", agent.user_id().localpart(), submission.id);
         let user = agent.user_id();
+        let device = match submission.sealed {
+            Some(_) => self.keyring.with_device(user).and_then(|slot| slot.device()),
+            None => None,
+        };
+        let device_id = device.as_ref().map(|device| &*device.device_id);
         self.client
-            .send(user, None, &room.room_id, "m.room.message", &send_txn_id, content, SEND_TIMEOUT)
+            .send(user, device_id, &room.room_id, event_type, &send_txn_id, content, SEND_TIMEOUT)
             .await
     }
 
@@ -208,15 +242,14 @@ impl App {
     }
 }
 
-/// What would be said in plain text is not said in an encrypted room.
-pub(crate) fn not_in_clear(room: &RoomLive) -> Result<(), Fault> {
-    if !room.may_be_encrypted() {
+/// What was claimed as plain text is not said in an encrypted room.
+pub(super) fn not_in_clear(submission: &Submission, room: &RoomLive) -> Result<(), Fault> {
+    if submission.sealed.is_some() || !room.may_be_encrypted() {
         return Ok(());
     }
     Err(Fault::new(
         Code::DependencyUnavailable,
-        "This room is encrypted, and this server cannot speak there yet. Nothing was sent. Ask its people, or speak in \
-         another room.",
+        "This room was encrypted while your message was on its way. It was not sent. Send it again with a new submissionId.",
     ))
 }
 

@@ -54,6 +54,7 @@ impl App {
             received_at_ms: self.now(),
             visibility: room.visibility(),
             echoed: false,
+            encrypted: submission.sealed.is_some(),
         })
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parlour_domain::{ids::Pos, limits::ROOM_HISTORY, message::Message};
 use parlour_matrix::{
     HsError, Incoming,
-    events::{Membership, StateChange, StateEvent},
+    events::{Membership, NewMessage, StateChange, StateEvent},
 };
 use parlour_store::{Gap, NewEntry, StoreError, Tx};
 use ruma::{OwnedEventId, RoomId, UserId};
@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     app::App,
-    ingest::{Planner, Step, log_changes},
+    ingest::{Planner, Step, carry_out},
     live::{LogChange, RoomLive},
 };
 
@@ -106,19 +106,20 @@ impl App {
         while messages < ROOM_HISTORY {
             let page = self.client.messages(reader, &room.room_id, from.as_deref(), true, PAGE).await?;
             for raw in page.chunk {
-                if let Incoming::Message(message) = Incoming::parse(&raw, Some(&room.room_id)) {
+                let parsed = Incoming::parse(&raw, Some(&room.room_id));
+                if let Incoming::Message(NewMessage { head, .. }) | Incoming::Encrypted { head, .. } = parsed {
                     messages += 1;
-                    match (self.had(&message.head.event_id).await?, until) {
+                    match (self.had(&head.event_id).await?, until) {
                         (false, _) => back.known = None,
                         // newer ones come, or came, by transaction
                         (true, Until::AllThatIsKept) => back.events.clear(),
                         (true, Until::Everything) => {}
                         // known from the answer to its send: what came before it may be lost all the same
-                        (true, Until::Known) if self.settings.is_puppet(&message.head.sender) => {
-                            back.known = Some(message.head.event_id);
+                        (true, Until::Known) if self.settings.is_puppet(&head.sender) => {
+                            back.known = Some(head.event_id);
                         }
                         (true, Until::Known) => {
-                            back.known = Some(message.head.event_id);
+                            back.known = Some(head.event_id);
                             return Ok(back);
                         }
                     }
@@ -146,18 +147,27 @@ impl App {
         for raw in back.events.iter().rev() {
             planner.take_said(raw, &room.room_id).await;
         }
-        let (entries, rest) = split(planner.finish());
+        let mut plan = planner.finish();
+        let batches = plan.batches.clone();
+        let (entries, rest) = split(std::mem::take(&mut plan.steps), lost);
         let gap = lost && back.known.is_none() && !back.reached_the_start;
         let (room_key, after) = (room.key, self.newest_before(room, before).await?);
         let room = room.clone();
         let write = move |tx: &Tx<'_>| {
-            let mut changes = write_filled(tx, room_key, entries, before, gap.then_some(after))?;
+            let changes = write_filled(tx, room_key, entries, before, gap.then_some(after))?;
+            batches.iter().try_for_each(|batch| batch.put(tx))?;
+            let mut effects = vec![];
             for step in rest {
-                changes.extend(log_changes(tx, step)?);
+                effects.extend(carry_out(tx, step)?);
             }
-            Ok(changes)
+            Ok((changes, effects))
         };
-        self.write_and_follow(write, move |app, changes| app.follow(&room, &changes)).await?;
+        let follow = move |app: &Arc<Self>, (changes, effects): (Vec<LogChange>, _)| {
+            app.follow(&room, &changes);
+            app.take_effects(effects);
+        };
+        self.write_and_follow(write, follow).await?;
+        plan.committed(self);
         Ok(())
     }
 
@@ -199,13 +209,17 @@ fn last_before_join(back: &LookBack, room: &RoomId, reader: &UserId) -> Option<O
 }
 
 /// Messages, and what changes messages. Nothing else of the past counts today.
-fn split(steps: Vec<Step>) -> (Vec<NewEntry>, Vec<Step>) {
+fn split(steps: Vec<Step>, lost: bool) -> (Vec<NewEntry>, Vec<Step>) {
     let mut entries = vec![];
     let mut rest = vec![];
     for step in steps {
         match step {
             Step::Append { entry, .. } => entries.push(entry),
-            step @ (Step::Edit { .. } | Step::Redact { .. }) => rest.push(step),
+            step @ (Step::Edit { .. } | Step::Redact { .. } | Step::Unsealed(_) | Step::OwnEcho { .. }) => {
+                rest.push(step);
+            }
+            // from before an agent came, its key is not to be waited for
+            step @ Step::Wait(_) if lost => rest.push(step),
             _ => {}
         }
     }

@@ -31,6 +31,7 @@ impl App {
         if let Err(error) = self.store.write(move |tx| tx.forget_quotas(now)).await {
             tracing::warn!(%error, "cannot forget old quotas");
         }
+        self.keyring.let_go(now);
         self.rooms.all().iter().for_each(|room| room.unload_unused(now));
     }
 

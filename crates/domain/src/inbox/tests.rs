@@ -21,7 +21,8 @@ fn user(id: &str) -> OwnedUserId {
 fn inbox(drawn: &str) -> Vec<Entry> {
     let entry = |(n, letter): (i64, char)| {
         let message = Arc::new(said(n, if letter == 'a' { BOB } else { ADA }));
-        Entry { message, wakes: letter == 'w', awaited: letter == 'a' }
+        let arrival = message.seq;
+        Entry { message, arrival, wakes: letter == 'w', awaited: letter == 'a' }
     };
     (1..).zip(drawn.chars()).map(entry).collect()
 }

@@ -84,7 +84,8 @@ impl Scene {
     fn arrives(mut self, s: i64, room: i64, who: &str, wakes: bool, awaited: bool) -> Self {
         let mut message = said(s, who);
         message.room = RoomKey(room);
-        self.entries.push(Entry { message: Arc::new(message), wakes, awaited });
+        let arrival = message.seq;
+        self.entries.push(Entry { message: Arc::new(message), wakes, awaited, arrival });
         self
     }
 

@@ -17,6 +17,10 @@ pub enum Incoming {
     /// Cannot be read here; kept for whoever has the keys.
     Encrypted {
         head: Head,
+        /// By which the echo of an own message is known.
+        ciphertext: Option<String>,
+        /// Names the room key.
+        session_id: Option<String>,
     },
     /// Reactions, calls, votes and other things that are no messages.
     Ignored {
@@ -111,7 +115,11 @@ impl<'a> Event<'a> {
         let said = body::is_message(&self.event_type) || self.event_type == "m.room.encrypted";
         match self.event_type.as_str() {
             _ if said && self.content.is_empty() => Incoming::Redacted { head: self.head },
-            "m.room.encrypted" => Incoming::Encrypted { head: self.head },
+            "m.room.encrypted" => Incoming::Encrypted {
+                ciphertext: self.content.str("ciphertext"),
+                session_id: self.content.str("session_id"),
+                head: self.head,
+            },
             "m.room.redaction" => self.redaction(),
             _ if said => self.message(),
             _ => Incoming::Ignored { head: self.head },

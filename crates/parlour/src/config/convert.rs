@@ -12,7 +12,7 @@ use ruma::{OwnedRoomAliasId, OwnedUserId, RoomAliasId, UserId};
 
 use super::{
     Config, Lobby,
-    value::{Invitable, Invites},
+    value::{Invitable, Invites, Trust},
 };
 use crate::failure::Failure;
 
@@ -103,6 +103,7 @@ impl Config {
             },
             agents: self.agent_settings(),
             limits: self.limits.clone(),
+            trust: self.encryption.trust.into(),
         })
     }
 
@@ -132,6 +133,15 @@ impl From<Invitable> for people::Invitable {
             Invitable::Local => Self::Local,
             Invitable::Known => Self::Known,
             Invitable::Anyone => Self::Anyone,
+        }
+    }
+}
+
+impl From<Trust> for parlour_matrix::crypto::Trust {
+    fn from(word: Trust) -> Self {
+        match word {
+            Trust::All => Self::All,
+            Trust::CrossSigned => Self::CrossSigned,
         }
     }
 }

@@ -18,6 +18,7 @@ fn claim(agent: AgentKey, n: u8) -> Claim {
         digest: [n; 32],
         content: r#"{"body":"hello"}"#.into(),
         body: r#"{"text":"hello"}"#.into(),
+        sealed: None,
         claimed_at_ms: i64::from(n),
     }
 }

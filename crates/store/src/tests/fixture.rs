@@ -177,6 +177,7 @@ pub(super) fn said(n: i64) -> NewEntry {
         received_at_ms: n * 1_000,
         visibility: Visibility::Shared,
         echoed: true,
+        encrypted: false,
     }
 }
 

@@ -49,6 +49,8 @@ impl App {
         if let Some(room) = self.rooms.of_owner(agent.key()).iter().find(same) {
             return Ok(OwnRoom { created: false, access: self.access(room).await? });
         }
+        // before there is a room, so that everybody who comes finds it
+        self.ensure_device(agent.user_id()).await.map_err(|error| self.device_fault(error))?;
         let (claim, paid, new) = self.claim(agent, name).await?;
         if !new && let Some(room) = self.look_for_room(agent, &claim).await? {
             return Ok(OwnRoom { created: false, access: self.access(&room).await? });

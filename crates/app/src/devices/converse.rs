@@ -1,0 +1,99 @@
+use std::sync::Arc;
+
+use parlour_matrix::{HsError, crypto::{CryptoError, Outgoing}};
+
+use super::{DeviceError, Held, Slot};
+use crate::app::App;
+
+/// After so many rounds of requests a machine is left alone until the next time.
+const ROUNDS: usize = 10;
+
+impl App {
+    pub(crate) async fn hold(&self, slot: &Arc<Slot>) -> Result<Held, DeviceError> {
+        slot.used(self.now());
+        slot.hold(&self.keyring).await
+    }
+
+    /// Puts on disk what a machine has to remember.
+    pub(crate) async fn commit_device(&self, held: &mut Held) -> Result<(), DeviceError> {
+        if let Some(batch) = held.take() {
+            self.store.write(move |tx| batch.put(tx)).await?;
+        }
+        held.committed();
+        Ok(())
+    }
+
+    /// Carries requests one after the other and gives the machine the answers. Call it in a conversation.
+    pub(super) async fn carry_requests(
+        &self,
+        slot: &Arc<Slot>,
+        requests: Vec<Outgoing>,
+    ) -> Result<(), DeviceError> {
+        for request in requests {
+            let device = slot.device().ok_or(DeviceError::NoDevice)?;
+            let answer = self.client.carry(device.who(&slot.user), &request.call).await;
+            if let Err(error) = &answer
+                && is_gone(error)
+            {
+                self.give_up_device(slot).await;
+            }
+            let answer = answer?;
+            let mut held = self.hold(slot).await?;
+            let taken = held.answer(&request, &answer).await;
+            self.after_call(&mut held, taken).await?;
+        }
+        Ok(())
+    }
+
+    /// Commits what a call of a machine left behind, whatever came of the call.
+    pub(super) async fn after_call<T>(
+        &self,
+        held: &mut Held,
+        result: Result<T, CryptoError>,
+    ) -> Result<T, DeviceError> {
+        match result {
+            // not committed: it is opened anew from what is on disk
+            Err(error) if error.spoils_the_machine() => Err(error.into()),
+            result => {
+                self.commit_device(held).await?;
+                Ok(result?)
+            }
+        }
+    }
+
+    /// Sends all that a machine wants sent.
+    pub(crate) async fn settle_device(&self, slot: &Arc<Slot>) -> Result<(), DeviceError> {
+        let _conversation = slot.conversation.lock().await;
+        self.settle_in_conversation(slot).await
+    }
+
+    pub(super) async fn settle_in_conversation(&self, slot: &Arc<Slot>) -> Result<(), DeviceError> {
+        for _ in 0..ROUNDS {
+            let requests = {
+                let mut held = self.hold(slot).await?;
+                let requests = held.outgoing().await;
+                self.after_call(&mut held, requests).await?
+            };
+            if requests.is_empty() {
+                return Ok(());
+            }
+            self.carry_requests(slot, requests).await?;
+        }
+        Ok(())
+    }
+
+    /// The same in the background.
+    pub(crate) fn settle_later(self: &Arc<Self>, slot: Arc<Slot>) {
+        let app = self.clone();
+        self.tasks.spawn(async move {
+            if let Err(error) = app.settle_device(&slot).await {
+                tracing::info!(%error, user = %slot.user, "a device's requests are not all answered yet");
+            }
+        });
+    }
+}
+
+/// The homeserver has no such device any more.
+pub(super) fn is_gone(error: &HsError) -> bool {
+    error.has_code("M_UNKNOWN_DEVICE") || error.has_code("M_UNKNOWN_TOKEN")
+}

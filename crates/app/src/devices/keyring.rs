@@ -1,0 +1,280 @@
+use std::{
+    collections::HashMap,
+    fmt,
+    ops::{Deref, DerefMut},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicI64, Ordering},
+    },
+};
+
+use parking_lot::{Mutex, RwLock};
+use parlour_matrix::{
+    AsDevice,
+    crypto::{DeviceAccount, KeyCounts, Machine, Rows, SealingKey},
+};
+use parlour_store::{DeviceRow, DeviceState, Store};
+use ruma::{OwnedDeviceId, OwnedUserId, UserId};
+use secrecy::SecretString;
+use tokio::sync::{OwnedMappedMutexGuard, OwnedMutexGuard};
+
+use super::DeviceError;
+use crate::crypto_rows::{CryptoBatch, CryptoRows};
+
+/// A machine that nobody has used for so long is let go.
+const UNUSED_MS: i64 = 10 * 60_000;
+
+/// All devices of puppets that are not given up.
+pub(crate) struct Keyring {
+    slots: RwLock<HashMap<OwnedUserId, Arc<Slot>>>,
+    pub(super) rows: Arc<dyn Rows>,
+    pub(super) sealing: SealingKey,
+    /// For whoever holds several machines at once.
+    pub(crate) many: Arc<tokio::sync::Mutex<()>>,
+    /// The key counts that came last, as they came: the same again are no news.
+    pub(crate) last_counts: Mutex<(String, String)>,
+}
+
+/// One puppet's place for a device.
+pub(crate) struct Slot {
+    pub(crate) user: OwnedUserId,
+    device: Mutex<Option<Device>>,
+    machine: Arc<tokio::sync::Mutex<Option<Machine>>>,
+    spoiled: AtomicBool,
+    /// Requests and their answers, and whole ways to a prepared room: one at a time.
+    pub(super) conversation: tokio::sync::Mutex<()>,
+    pub(super) making: tokio::sync::Mutex<()>,
+    pub(super) pulling: tokio::sync::Mutex<()>,
+    used_ms: AtomicI64,
+    pub(super) pulled_ms: AtomicI64,
+}
+
+/// What is known of a device without opening it.
+#[derive(Clone)]
+pub(crate) struct Device {
+    pub(crate) account: i64,
+    pub(crate) device_id: OwnedDeviceId,
+    pub(crate) live: bool,
+    pub(super) token: Option<SecretString>,
+    pub(super) counts: Option<KeyCounts>,
+    pub(super) since: Option<String>,
+}
+
+impl Keyring {
+    pub(crate) fn new(store: Store, sealing: SealingKey, devices: Vec<DeviceRow>) -> Self {
+        let keyring = Self {
+            slots: RwLock::default(),
+            rows: Arc::new(CryptoRows::new(store)),
+            sealing,
+            many: Arc::default(),
+            last_counts: Mutex::default(),
+        };
+        for row in devices.into_iter().filter(|row| row.state != DeviceState::Gone) {
+            let device = keyring.device(&row);
+            keyring.slot(&row.user_id).put(device);
+        }
+        keyring
+    }
+
+    pub(super) fn device(&self, row: &DeviceRow) -> Device {
+        let counts = row
+            .one_time_keys
+            .map(|one_time_keys| KeyCounts { one_time_keys, fallback_unused: row.fallback_unused });
+        let place = token_place(&row.user_id, row.device_id.as_str());
+        let token = row.token.as_ref().and_then(|sealed| self.sealing.open(&place, sealed).ok());
+        let token = token.and_then(|plain| String::from_utf8(plain.to_vec()).ok()).map(SecretString::from);
+        Device {
+            account: row.account,
+            device_id: row.device_id.clone(),
+            live: row.state == DeviceState::Live,
+            token,
+            counts,
+            since: row.since.clone(),
+        }
+    }
+
+    /// A puppet's place, made where it has none.
+    pub(crate) fn slot(&self, user: &UserId) -> Arc<Slot> {
+        if let Some(slot) = self.slots.read().get(user) {
+            return slot.clone();
+        }
+        let mut slots = self.slots.write();
+        slots.entry(user.to_owned()).or_insert_with(|| Arc::new(Slot::new(user.to_owned()))).clone()
+    }
+
+    /// The place of a puppet that has a device.
+    pub(crate) fn with_device(&self, user: &UserId) -> Option<Arc<Slot>> {
+        self.slots.read().get(user).filter(|slot| slot.device().is_some()).cloned()
+    }
+
+    /// All that have a device.
+    pub(crate) fn all(&self) -> Vec<Arc<Slot>> {
+        self.slots.read().values().filter(|slot| slot.device().is_some()).cloned().collect()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.slots.read().is_empty()
+    }
+
+    /// Lets machines go that nobody uses.
+    pub(crate) fn let_go(&self, now_ms: i64) {
+        for slot in self.all() {
+            if slot.used_ms.load(Ordering::Relaxed) + UNUSED_MS < now_ms
+                && let Ok(mut machine) = slot.machine.try_lock()
+            {
+                *machine = None;
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Keyring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Keyring({})", self.slots.read().len())
+    }
+}
+
+pub(super) fn token_place<'a>(user: &'a UserId, device: &'a str) -> [&'a [u8]; 3] {
+    [b"device token", user.as_bytes(), device.as_bytes()]
+}
+
+impl Slot {
+    fn new(user: OwnedUserId) -> Self {
+        Self {
+            user,
+            device: Mutex::default(),
+            machine: Arc::default(),
+            spoiled: AtomicBool::new(false),
+            conversation: tokio::sync::Mutex::default(),
+            making: tokio::sync::Mutex::default(),
+            pulling: tokio::sync::Mutex::default(),
+            used_ms: AtomicI64::new(0),
+            pulled_ms: AtomicI64::new(0),
+        }
+    }
+
+    pub(crate) fn device(&self) -> Option<Device> {
+        self.device.lock().clone()
+    }
+
+    pub(crate) fn is_live(&self) -> bool {
+        self.device.lock().as_ref().is_some_and(|device| device.live)
+    }
+
+    pub(super) fn put(&self, device: Device) {
+        *self.device.lock() = Some(device);
+    }
+
+    pub(crate) fn alter(&self, change: impl FnOnce(&mut Device)) {
+        self.device.lock().as_mut().map(change);
+    }
+
+    pub(super) fn used(&self, now_ms: i64) {
+        self.used_ms.fetch_max(now_ms, Ordering::Relaxed);
+    }
+
+    /// The device is given up. Waits until nobody holds its machine.
+    pub(super) async fn forget(&self) {
+        let mut machine = self.machine.lock().await;
+        *machine = None;
+        *self.device.lock() = None;
+    }
+
+    /// Puts a machine in that was just made.
+    pub(super) async fn hold_new(self: &Arc<Self>, machine: Machine) -> Result<Held, DeviceError> {
+        let mut guard = self.machine.clone().lock_owned().await;
+        self.spoiled.store(false, Ordering::Relaxed);
+        *guard = Some(machine);
+        Held::new(self.clone(), guard)
+    }
+
+    /// The machine, from memory or from disk.
+    ///
+    /// # Errors
+    /// [`CryptoError::Lost`](parlour_matrix::crypto::CryptoError::Lost) where the database has no keys for it.
+    pub(crate) async fn hold(self: &Arc<Self>, keyring: &Keyring) -> Result<Held, DeviceError> {
+        let mut guard = self.machine.clone().lock_owned().await;
+        if self.spoiled.swap(false, Ordering::Relaxed) {
+            *guard = None;
+        }
+        if guard.is_none() {
+            let device = self.device().ok_or(DeviceError::NoDevice)?;
+            let account = DeviceAccount {
+                account: device.account,
+                user_id: self.user.clone(),
+                device_id: device.device_id,
+            };
+            let opened =
+                Machine::open(account, keyring.rows.clone(), keyring.sealing.clone(), device.counts).await?;
+            *guard = Some(opened);
+        }
+        Held::new(self.clone(), guard)
+    }
+}
+
+impl Device {
+    pub(crate) fn has_counts(&self, counts: KeyCounts) -> bool {
+        self.counts == Some(counts)
+    }
+
+    pub(crate) fn set_counts(&mut self, counts: KeyCounts) {
+        self.counts = Some(counts);
+    }
+
+    /// Whom calls are made as.
+    pub(super) fn who<'a>(&'a self, user: &'a UserId) -> AsDevice<'a> {
+        AsDevice { user, device: &self.device_id, token: self.token.as_ref() }
+    }
+}
+
+/// A machine in somebody's hands. Given back with something that is not on disk, it is opened anew before it is used
+/// again.
+pub(crate) struct Held {
+    pub(crate) slot: Arc<Slot>,
+    machine: OwnedMappedMutexGuard<Option<Machine>, Machine>,
+    tickets: Vec<u64>,
+}
+
+impl Held {
+    fn new(slot: Arc<Slot>, guard: OwnedMutexGuard<Option<Machine>>) -> Result<Self, DeviceError> {
+        let machine =
+            OwnedMutexGuard::try_map(guard, Option::as_mut).map_err(|_| DeviceError::NoDevice)?;
+        Ok(Self { slot, machine, tickets: vec![] })
+    }
+
+    /// What has to be committed now.
+    pub(crate) fn take(&mut self) -> Option<CryptoBatch> {
+        let mut writes = self.machine.take_writes();
+        self.tickets.push(writes.ticket());
+        (!writes.is_empty()).then(|| CryptoBatch::of(&mut writes))
+    }
+
+    /// It is on disk.
+    pub(crate) fn committed(&mut self) {
+        for ticket in std::mem::take(&mut self.tickets) {
+            self.machine.committed(ticket);
+        }
+    }
+}
+
+impl Deref for Held {
+    type Target = Machine;
+
+    fn deref(&self) -> &Machine {
+        &self.machine
+    }
+}
+
+impl DerefMut for Held {
+    fn deref_mut(&mut self) -> &mut Machine {
+        &mut self.machine
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if !self.machine.is_idle() {
+            self.slot.spoiled.store(true, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+use std::{fmt::Write, sync::Arc};
+
+use parlour_matrix::{
+    HsError,
+    crypto::{CryptoError, DeviceAccount, Machine},
+};
+use parlour_store::DeviceState;
+use ruma::{OwnedDeviceId, UserId};
+use secrecy::ExposeSecret;
+
+use super::{
+    DeviceError, Held, Slot,
+    keyring::token_place,
+};
+use crate::app::App;
+
+/// What people see in the list of a puppet's devices.
+const NAME: &str = "Parlour";
+
+impl App {
+    /// Makes sure that a puppet has a device that is ready, signed by its identity. Can be repeated after an end in the
+    /// middle.
+    pub(crate) async fn ensure_device(&self, user: &UserId) -> Result<Arc<Slot>, DeviceError> {
+        let slot = self.keyring.slot(user);
+        if slot.is_live() {
+            return Ok(slot);
+        }
+        {
+            let _one = slot.making.lock().await;
+            if !slot.is_live() {
+                self.make_device(&slot).await?;
+                metrics::counter!("parlour_devices_made_total").increment(1);
+            }
+        }
+        Ok(slot)
+    }
+
+    async fn make_device(&self, slot: &Arc<Slot>) -> Result<(), DeviceError> {
+        let _conversation = slot.conversation.lock().await;
+        let user = slot.user.clone();
+        let seeds = self.store.read(move |r| r.seeds(&user)).await?;
+        let mut held = self.begun_device(slot).await?;
+        let own_identity = seeds.is_none() || held.sealed_seeds().await.is_ok();
+        if own_identity {
+            let requests = self.set_up(&mut held, slot).await?;
+            drop(held);
+            self.announce(slot).await?;
+            self.carry_requests(slot, requests).await?;
+            self.settle_in_conversation(slot).await?;
+        } else {
+            drop(held);
+            self.announce(slot).await?;
+            self.take_over_identity(slot, seeds.as_deref().unwrap_or_default()).await?;
+        }
+        self.now_live(slot).await
+    }
+
+    /// The device that was begun before, or a new one: its keys are on disk.
+    async fn begun_device(&self, slot: &Arc<Slot>) -> Result<Held, DeviceError> {
+        if slot.device().is_some() {
+            match self.hold(slot).await {
+                Err(DeviceError::Crypto(CryptoError::Lost)) => self.give_up_device(slot).await,
+                held => return held,
+            }
+        }
+        let (user, device_id) = (slot.user.clone(), self.new_device_id());
+        let (of, id, now) = (user.clone(), device_id.clone(), self.now());
+        let account = self.store.write(move |tx| tx.add_device(&of, &id, now)).await?;
+        let account = DeviceAccount { account, user_id: user.clone(), device_id };
+        let machine = Machine::create(
+            account,
+            self.keyring.rows.clone(),
+            self.keyring.sealing.clone(),
+            now,
+        )
+        .await?;
+        let row = self.store.read(move |r| r.device_of(&user)).await?.ok_or(DeviceError::NoDevice)?;
+        slot.put(self.keyring.device(&row));
+        let mut held = slot.hold_new(machine).await?;
+        self.commit_device(&mut held).await?;
+        Ok(held)
+    }
+
+    /// The first device's requests; its seeds are on disk with what they belong to.
+    async fn set_up(
+        &self,
+        held: &mut Held,
+        slot: &Arc<Slot>,
+    ) -> Result<Vec<parlour_matrix::crypto::Outgoing>, DeviceError> {
+        let requests = held.setup().await?;
+        let (seeds, user, batch) = (held.sealed_seeds().await?, slot.user.clone(), held.take());
+        let write = self.store.write(move |tx| {
+            batch.iter().try_for_each(|batch| batch.put(tx))?;
+            tx.set_seeds(&user, &seeds)
+        });
+        write.await?;
+        held.committed();
+        Ok(requests)
+    }
+
+    /// Makes the device on the homeserver: named by the appservice, or by a login of its own where that is not offered.
+    async fn announce(&self, slot: &Arc<Slot>) -> Result<(), DeviceError> {
+        let device = slot.device().ok_or(DeviceError::NoDevice)?;
+        if device.token.is_some() {
+            return Ok(());
+        }
+        match self.client.put_device(&slot.user, &device.device_id, NAME).await {
+            Ok(()) => return Ok(()),
+            Err(HsError::Refused { status: 404 | 405, .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let login = self.client.login_appservice(&slot.user, &device.device_id, NAME).await?;
+        let place = token_place(&slot.user, device.device_id.as_str());
+        let sealed = self.sealing.seal(&place, login.token.expose_secret().as_bytes());
+        self.store.write(move |tx| tx.set_device_token(device.account, Some(&sealed))).await?;
+        slot.alter(|device| device.token = Some(login.token));
+        Ok(())
+    }
+
+    /// Signs a new device with the identity that the puppet had; without it, the puppet gets a new one.
+    async fn take_over_identity(&self, slot: &Arc<Slot>, seeds: &[u8]) -> Result<(), DeviceError> {
+        self.settle_in_conversation(slot).await?;
+        let adopted = {
+            let mut held = self.hold(slot).await?;
+            let adopted = held.adopt(seeds).await;
+            self.after_call(&mut held, adopted).await
+        };
+        let requests = match adopted {
+            Ok(requests) => requests.into(),
+            Err(DeviceError::Crypto(CryptoError::OtherIdentity)) => {
+                tracing::warn!(user = %slot.user, "a puppet's identity cannot be taken over; it gets a new one");
+                let mut held = self.hold(slot).await?;
+                self.set_up(&mut held, slot).await?
+            }
+            Err(error) => return Err(error),
+        };
+        self.carry_requests(slot, requests).await?;
+        self.delete_old_devices(slot).await
+    }
+
+    async fn delete_old_devices(&self, slot: &Arc<Slot>) -> Result<(), DeviceError> {
+        let all = self.store.read(|r| r.devices()).await?;
+        let old = all.into_iter().filter(|d| d.user_id == slot.user && d.state == DeviceState::Gone);
+        for device in old {
+            if let Err(error) = self.client.delete_device(&slot.user, &device.device_id).await {
+                tracing::info!(%error, user = %slot.user, "an old device cannot be deleted");
+            }
+        }
+        Ok(())
+    }
+
+    async fn now_live(&self, slot: &Arc<Slot>) -> Result<(), DeviceError> {
+        let account = slot.device().ok_or(DeviceError::NoDevice)?.account;
+        self.store.write(move |tx| tx.set_device_state(account, DeviceState::Live)).await?;
+        slot.alter(|device| device.live = true);
+        Ok(())
+    }
+
+    /// The device cannot be used any more; the next time one is needed it is made anew, under another id.
+    pub(super) async fn give_up_device(&self, slot: &Arc<Slot>) {
+        let Some(device) = slot.device() else { return };
+        tracing::warn!(user = %slot.user, device = %device.device_id, "a device is given up");
+        let gone = move |tx: &parlour_store::Tx<'_>| {
+            tx.crypto_forget(device.account)?;
+            tx.set_device_state(device.account, DeviceState::Gone)
+        };
+        match self.store.write(gone).await {
+            Ok(()) => slot.forget().await,
+            Err(error) => tracing::error!(%error, "cannot note that a device is given up"),
+        }
+    }
+
+    /// Its store was lost: a new one in the background.
+    pub(crate) fn renew_later(self: &Arc<Self>, slot: Arc<Slot>) {
+        let app = self.clone();
+        self.tasks.spawn(async move {
+            app.give_up_device(&slot).await;
+            if let Err(error) = app.ensure_device(&slot.user).await {
+                tracing::warn!(%error, user = %slot.user, "a lost device cannot be made anew yet");
+            }
+        });
+    }
+
+    fn new_device_id(&self) -> OwnedDeviceId {
+        let mut id = String::from("PARLOUR");
+        for byte in self.chance.bytes::<8>() {
+            // writing to a string cannot fail
+            let _ = write!(id, "{byte:02X}");
+        }
+        id.into()
+    }
+}

@@ -1,0 +1,63 @@
+//! The puppets' devices: made before a puppet's first encrypted room, opened on demand, let go when idle.
+//!
+//! What a machine has in memory is what is on disk whenever nobody holds it: [`Held`] sees to that. Whoever wants
+//! several machines at once takes [`Keyring::many`] first; all others hold one at a time and wait for nothing else but
+//! the store meanwhile.
+
+mod converse;
+mod keyring;
+mod make;
+mod pull;
+mod seal;
+
+pub(crate) use keyring::{Held, Keyring, Slot};
+pub(crate) use seal::ciphertext_digest;
+use parlour_domain::fault::{Code, Fault};
+use parlour_matrix::{HsError, crypto::CryptoError};
+use parlour_store::StoreError;
+
+use crate::app::App;
+
+/// What keeps a device from its work.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DeviceError {
+    #[error(transparent)]
+    Crypto(#[from] CryptoError),
+    #[error(transparent)]
+    Homeserver(#[from] HsError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the puppet has no device")]
+    NoDevice,
+    #[error("the room's state has not been read")]
+    StateUnknown,
+    #[error("the message is too large once encrypted")]
+    TooLarge,
+    #[error("keys are asked for again and again")]
+    NoEnd,
+}
+
+impl App {
+    /// What a caller is told: nothing was sent, and it may be tried again.
+    pub(crate) fn device_fault(&self, error: DeviceError) -> Fault {
+        match error {
+            DeviceError::Homeserver(error @ (HsError::NotSent(_) | HsError::Limited { .. })) => {
+                self.homeserver_fault(error)
+            }
+            DeviceError::TooLarge => {
+                Fault::new(Code::InvalidMessage, "The message is too large for Matrix. Shorten it.").field("text")
+            }
+            DeviceError::Crypto(CryptoError::Algorithm) => Fault::new(
+                Code::DependencyUnavailable,
+                "This room is encrypted in a way that this server does not speak. Nothing was sent. Ask its people, or \
+                 speak in another room.",
+            ),
+            error => Fault::new(
+                Code::DependencyUnavailable,
+                "The keys of this encrypted room cannot be set up right now. Nothing was sent in plain text. Try the \
+                 same call again in a moment, with the same submissionId.",
+            )
+            .because(error),
+        }
+    }
+}

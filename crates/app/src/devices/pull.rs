@@ -1,0 +1,97 @@
+use std::sync::{Arc, atomic::Ordering};
+
+use futures_util::{StreamExt, stream};
+use parlour_domain::ids::RoomKey;
+
+use super::{DeviceError, Slot, converse::is_gone};
+use crate::{
+    app::App,
+    ingest::{Planner, Step},
+};
+
+/// A homeserver answers with a hundred messages at a time.
+const PAGES: usize = 50;
+/// How many devices are pulled for at once in the background.
+const AT_ONCE: usize = 4;
+
+impl App {
+    /// Takes everything that waits for a device, until nothing is left.
+    pub(crate) async fn pull_device(self: &Arc<Self>, slot: &Arc<Slot>) -> Result<(), DeviceError> {
+        let asked_ms = self.now();
+        let _one = slot.pulling.lock().await;
+        if slot.pulled_ms.load(Ordering::Relaxed) > asked_ms {
+            // somebody else's pull began after we asked
+            return Ok(());
+        }
+        slot.pulled_ms.fetch_max(self.now(), Ordering::Relaxed);
+        metrics::counter!("parlour_key_pulls_total").increment(1);
+        for _ in 0..PAGES {
+            if !self.pull_page(slot).await? {
+                break;
+            }
+        }
+        self.settle_device(slot).await
+    }
+
+    /// Whether there may be more.
+    async fn pull_page(self: &Arc<Self>, slot: &Arc<Slot>) -> Result<bool, DeviceError> {
+        let device = slot.device().ok_or(DeviceError::NoDevice)?;
+        let pulled = self.client.pull(device.who(&slot.user), device.since.as_deref()).await;
+        if let Err(error) = &pulled
+            && is_gone(error)
+        {
+            self.give_up_device(slot).await;
+        }
+        let pulled = pulled?;
+        let more = !pulled.news.to_device.is_empty() || device.since.is_none();
+        let mut planner = Planner::new(self, self.now());
+        if !planner.receive(slot, pulled.news).await {
+            return Err(DeviceError::NoDevice);
+        }
+        planner.use_keys().await;
+        let since = pulled.next_batch;
+        planner.step(Step::Pulled { account: device.account, since: since.clone() });
+        let mut plan = planner.finish();
+        self.carry_out(&mut plan, None).await?;
+        slot.alter(|now| {
+            if now.account == device.account {
+                now.since = Some(since);
+            }
+        });
+        Ok(more)
+    }
+
+    /// Keys are missing in a room: asks for what waits for our devices in it, in the background.
+    pub(crate) fn pull_for_room(self: &Arc<Self>, room: RoomKey) {
+        let app = self.clone();
+        self.tasks.spawn(async move {
+            let Some(room) = app.rooms.get(room) else { return };
+            let slots = app.agents_in(&room).into_iter().filter_map(|a| app.keyring.with_device(a.user_id()));
+            app.pull_all(slots.collect()).await;
+        });
+    }
+
+    /// The same for one device.
+    pub(crate) fn pull_later(self: &Arc<Self>, slot: Arc<Slot>) {
+        let app = self.clone();
+        self.tasks.spawn(async move { app.pull_all(vec![slot]).await });
+    }
+
+    /// At start and after an outage: pushes may have been lost.
+    pub(crate) fn pull_for_all(self: &Arc<Self>) {
+        let app = self.clone();
+        self.tasks.spawn(async move { app.pull_all(app.keyring.all()).await });
+    }
+
+    async fn pull_all(self: &Arc<Self>, slots: Vec<Arc<Slot>>) {
+        let pull = |slot: Arc<Slot>| async move {
+            if self.tasks.stopping() {
+                return;
+            }
+            if let Err(error) = self.pull_device(&slot).await {
+                tracing::info!(%error, user = %slot.user, "cannot pull keys yet");
+            }
+        };
+        stream::iter(slots).for_each_concurrent(AT_ONCE, pull).await;
+    }
+}

@@ -1,0 +1,126 @@
+use std::{collections::HashSet, sync::Arc};
+
+use parlour_domain::visibility::Visibility;
+use parlour_matrix::crypto::{CryptoError, Preparation, Sharing};
+use parlour_store::Sealed;
+use ruma::OwnedUserId;
+use serde_json::value::{RawValue, to_raw_value};
+use sha2::{Digest, Sha256};
+
+use super::{DeviceError, Held, Slot};
+use crate::{
+    app::App,
+    live::{AgentLive, RoomLive},
+};
+
+/// How often a room may turn out not to be prepared after all: a device came meanwhile.
+const TRIES: usize = 4;
+const ROUNDS: usize = 40;
+/// What an event may weigh, less its other parts, which the homeserver adds.
+const MAX_CONTENT: usize = 65_536 - 2_048;
+
+impl App {
+    /// Encrypts a message. The machine comes along: what it has to remember is to be committed with the claim, before
+    /// the message is sent.
+    pub(crate) async fn seal(
+        &self,
+        agent: &AgentLive,
+        room: &Arc<RoomLive>,
+        content: &str,
+    ) -> Result<(Sealed, Held), DeviceError> {
+        let content: &RawValue =
+            serde_json::from_str(content).map_err(|e| CryptoError::Sdk(e.to_string()))?;
+        for _ in 0..TRIES {
+            let slot = self.ensure_device(agent.user_id()).await?;
+            match self.prepare(&slot, room).await {
+                Err(DeviceError::Crypto(CryptoError::Lost)) => {
+                    self.give_up_device(&slot).await;
+                    continue;
+                }
+                prepared => prepared?,
+            }
+            let mut held = self.hold(&slot).await?;
+            match held.encrypt(&room.room_id, "m.room.message", content).await {
+                Ok(sealed) => return Ok((sealed_content(&sealed)?, held)),
+                Err(CryptoError::NotPrepared) => self.commit_device(&mut held).await?,
+                Err(error) => return self.after_call(&mut held, Err(error)).await,
+            }
+        }
+        Err(CryptoError::NotPrepared.into())
+    }
+
+    /// Sees to it that everybody who may read a room's messages has this device's key for it.
+    pub(crate) async fn prepare(&self, slot: &Arc<Slot>, room: &Arc<RoomLive>) -> Result<(), DeviceError> {
+        let mut way = self.preparation(slot, room).await?;
+        let _conversation = slot.conversation.lock().await;
+        for _ in 0..ROUNDS {
+            let requests = {
+                let mut held = self.hold(slot).await?;
+                let requests = held.prepare(&mut way).await;
+                self.after_call(&mut held, requests).await?
+            };
+            if requests.is_empty() {
+                return Ok(());
+            }
+            self.carry_requests(slot, requests).await?;
+        }
+        Err(DeviceError::NoEnd)
+    }
+
+    /// Ahead of the first message, in the background.
+    pub(crate) fn prepare_later(self: &Arc<Self>, agent: Arc<AgentLive>, room: Arc<RoomLive>) {
+        let app = self.clone();
+        self.tasks.spawn(async move {
+            let prepared = async {
+                let slot = app.ensure_device(agent.user_id()).await?;
+                app.prepare(&slot, &room).await
+            };
+            if let Err(error) = prepared.await {
+                tracing::info!(%error, room = %room.room_id, "a room cannot be prepared for encryption yet");
+            }
+        });
+    }
+
+    async fn preparation(&self, slot: &Arc<Slot>, room: &Arc<RoomLive>) -> Result<Preparation, DeviceError> {
+        if !room.state_read() {
+            return Err(DeviceError::StateUnknown);
+        }
+        let encryption = self.encryption_of(slot, room).await?;
+        let sharing = Sharing::of_room(&encryption, room.visibility(), self.settings.trust)?;
+        let members = readers_of(room);
+        Ok(Preparation::new(&room.room_id, members, |user| self.is_ours(user), sharing))
+    }
+
+    /// The content of the room's m.room.encryption, read once.
+    async fn encryption_of(&self, slot: &Arc<Slot>, room: &RoomLive) -> Result<Box<RawValue>, DeviceError> {
+        if let Some(known) = room.encryption() {
+            return Ok(known);
+        }
+        let content = self.client.state_content(&slot.user, &room.room_id, "m.room.encryption").await?;
+        let content = content.ok_or(DeviceError::StateUnknown)?;
+        let content = to_raw_value(&content).map_err(|e| CryptoError::Sdk(e.to_string()))?;
+        room.set_encryption(Some(content.clone()));
+        Ok(content)
+    }
+}
+
+/// Who is in, and who is invited where those may read what is said from the invitation on.
+fn readers_of(room: &RoomLive) -> HashSet<OwnedUserId> {
+    let invited = room.visibility() != Visibility::Joined;
+    room.with_members(|members| members.with_membership(|m| m == "join" || (invited && m == "invite")))
+}
+
+fn sealed_content(content: &RawValue) -> Result<Sealed, DeviceError> {
+    if content.get().len() > MAX_CONTENT {
+        return Err(DeviceError::TooLarge);
+    }
+    let fields: serde_json::Value =
+        serde_json::from_str(content.get()).map_err(|e| CryptoError::Sdk(e.to_string()))?;
+    let ciphertext = fields["ciphertext"].as_str().ok_or(CryptoError::Algorithm)?;
+    Ok(Sealed { content: content.get().to_owned(), digest: ciphertext_digest(ciphertext) })
+}
+
+/// By which an own message is known when it comes back.
+pub(crate) fn ciphertext_digest(ciphertext: &str) -> [u8; 32] {
+    Sha256::digest(ciphertext.as_bytes()).into()
+}

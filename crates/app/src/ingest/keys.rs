@@ -1,0 +1,144 @@
+//! What a transaction or a pull brings for devices: taken in before the events that it unlocks.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use parlour_domain::ids::RoomKey;
+use parlour_matrix::{
+    Incoming, Transaction,
+    crypto::{CryptoError, DeviceNews, Parcels, RoomKey as MegolmKey, tracking_row},
+};
+use ruma::OwnedUserId;
+use serde_json::value::RawValue;
+
+use super::{Planner, Step};
+use crate::devices::{DeviceError, Held, Slot};
+
+impl Planner<'_> {
+    /// Takes what a transaction holds for our devices. Nothing is done where it concerns none of them.
+    pub(crate) async fn take_parcels(&mut self, transaction: &Transaction) {
+        if self.app.keyring.is_empty() || self.says_nothing_new(transaction) {
+            return;
+        }
+        let mut parcels = Parcels::of(transaction);
+        let mut concerned: BTreeSet<OwnedUserId> =
+            parcels.receivers().map(|(user, _)| user.clone()).collect();
+        for ((user, device), counts) in parcels.counts() {
+            let known = self.app.keyring.with_device(user).and_then(|slot| slot.device());
+            if known.is_some_and(|d| d.device_id == *device && !d.has_counts(counts)) {
+                concerned.insert(user.clone());
+            }
+        }
+        concerned.extend(self.who_tracks(&parcels.changed).await);
+        for user in concerned {
+            let Some(slot) = self.app.keyring.with_device(&user) else { continue };
+            let Some(device) = slot.device() else { continue };
+            let news = parcels.take(&(user, device.device_id));
+            if !self.receive(&slot, news).await {
+                // what was pushed still waits on the homeserver
+                self.pull.insert(slot.user.clone());
+            }
+        }
+        self.use_keys().await;
+    }
+
+    fn says_nothing_new(&self, transaction: &Transaction) -> bool {
+        let text = |raw: &Option<Box<RawValue>>| raw.as_ref().map_or("", |r| r.get()).to_owned();
+        let counts = (text(&transaction.one_time_key_counts), text(&transaction.unused_fallback_key_types));
+        let same = counts == std::mem::replace(&mut *self.app.keyring.last_counts.lock(), counts.clone());
+        same && transaction.to_device.is_empty() && transaction.device_lists.is_none()
+    }
+
+    /// The puppets whose machines keep track of one of these people.
+    async fn who_tracks(&self, people: &[OwnedUserId]) -> Vec<OwnedUserId> {
+        let people: Vec<_> = people.iter().filter(|p| !self.app.is_ours(p)).map(|p| tracking_row(p)).collect();
+        if people.is_empty() {
+            return vec![];
+        }
+        let holders = self.app.store.read(move |r| {
+            people.iter().map(|(kind, key)| r.crypto_holders(*kind, key)).collect::<Result<Vec<_>, _>>()
+        });
+        let holders: BTreeSet<i64> = holders.await.unwrap_or_default().into_iter().flatten().collect();
+        let of = |slot: &Arc<Slot>| slot.device().is_some_and(|d| holders.contains(&d.account));
+        self.app.keyring.all().into_iter().filter(of).map(|slot| slot.user.clone()).collect()
+    }
+
+    /// Gives a device its news; `false`: they could not be taken.
+    pub(crate) async fn receive(&mut self, slot: &Arc<Slot>, news: DeviceNews) -> bool {
+        let counts = news.counts;
+        let Some(held) = self.hold(slot).await else { return false };
+        let received = match held.receive(news).await {
+            Ok(received) => received,
+            Err(error) => {
+                tracing::warn!(%error, user = %slot.user, "news for a device cannot be taken");
+                self.held.remove(&slot.user);
+                return false;
+            }
+        };
+        if let (Some(counts), Some(device)) = (counts, slot.device())
+            && !device.has_counts(counts)
+        {
+            self.steps.push(Step::Counts { account: device.account, counts });
+            slot.alter(|device| device.set_counts(counts));
+        }
+        if !received.nothing_new {
+            self.talk.insert(slot.user.clone());
+        }
+        self.keys.extend(received.room_keys.into_iter().map(|key| (slot.clone(), key)));
+        true
+    }
+
+    /// Reads what waited for the keys that have come. Once all devices have their news, so that a message reaches all
+    /// who can read it at once.
+    pub(crate) async fn use_keys(&mut self) {
+        for (slot, key) in std::mem::take(&mut self.keys) {
+            let Some(room) = self.app.rooms.by_id(&key.room_id) else { continue };
+            self.read_waiting(room.key, &key).await;
+            self.read_withheld(&slot, room.key, &key).await;
+        }
+    }
+
+    async fn read_waiting(&mut self, room: RoomKey, key: &MegolmKey) {
+        let session = key.session_id.clone();
+        let waiting = self.app.store.read(move |r| r.waiting(room, &session)).await.unwrap_or_default();
+        for event in waiting {
+            let Ok(raw) = serde_json::from_str::<&RawValue>(&event.event) else { continue };
+            if let Incoming::Encrypted { head, session_id, .. } = Incoming::parse(raw, Some(&key.room_id)) {
+                self.read_sealed(raw, head, session_id).await;
+            }
+        }
+    }
+
+    /// Others have read it already; now this agent may.
+    async fn read_withheld(&mut self, slot: &Arc<Slot>, room: RoomKey, key: &MegolmKey) {
+        let Some(agent) = self.app.agents.by_user(&slot.user) else { return };
+        let (agent, session) = (agent.key(), key.session_id.clone());
+        let withheld = self.app.store.read(move |r| r.withheld(agent, room, &session)).await;
+        for exception in withheld.unwrap_or_default() {
+            let Ok(raw) = serde_json::from_str::<&RawValue>(&exception.event) else { continue };
+            let Some(held) = self.hold(slot).await else { return };
+            if held.can_read(raw, &key.room_id).await.unwrap_or(false) {
+                self.steps.push(Step::Readable { agent, room, event_id: exception.event_id });
+            }
+        }
+    }
+
+    /// A device's machine, for the whole of this plan.
+    pub(super) async fn hold(&mut self, slot: &Arc<Slot>) -> Option<&mut Held> {
+        if !self.held.contains_key(&slot.user) {
+            if self.many.is_none() {
+                self.many = Some(self.app.keyring.many.clone().lock_owned().await);
+            }
+            match self.app.hold(slot).await {
+                Ok(held) => drop(self.held.insert(slot.user.clone(), held)),
+                Err(error) => {
+                    if matches!(error, DeviceError::Crypto(CryptoError::Lost)) {
+                        self.lost.insert(slot.user.clone());
+                    }
+                    tracing::warn!(%error, user = %slot.user, "a device cannot be opened");
+                    return None;
+                }
+            }
+        }
+        self.held.get_mut(&slot.user)
+    }
+}

@@ -1,0 +1,185 @@
+//! Encrypted events: people's are decrypted once and given to all who could read them themselves; our own come back
+//! and are known by their ciphertext.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use parlour_domain::ids::AgentKey;
+use parlour_matrix::{
+    Incoming,
+    crypto::{Decrypted, Undecryptable},
+    events::Head,
+};
+use parlour_store::{SealedEcho, Waiting};
+use ruma::OwnedEventId;
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+
+use super::{Planner, Step};
+use crate::{
+    app::App,
+    devices::ciphertext_digest,
+    live::{AgentLive, RoomLive},
+    sending::author,
+};
+
+/// A person's event that was decrypted.
+#[derive(Clone, Debug)]
+pub(crate) struct Unsealed {
+    pub(crate) event_id: OwnedEventId,
+    /// Names session and index: the same place under another event id is a replay.
+    pub(crate) place: [u8; 16],
+    pub(crate) session_id: String,
+    /// As it came.
+    pub(crate) event: String,
+    /// Who is in the room and cannot read it.
+    pub(crate) withheld: Vec<AgentKey>,
+    /// What it says: a message or an edit; `None`: nothing for us.
+    pub(crate) then: Option<Box<Step>>,
+}
+
+impl App {
+    /// The agents whose puppets are in a room, in their order.
+    pub(crate) fn agents_in(&self, room: &RoomLive) -> Vec<Arc<AgentLive>> {
+        let joined = room.with_members(|m| m.joined(|user| self.settings.is_puppet(user)));
+        let joined = joined.iter().filter_map(|user| self.agents.by_user(user));
+        // seated by the answer to a join whose event is still to come
+        let seated = self.agents.all().into_iter().filter(|agent| agent.is_in(room.key));
+        let all: BTreeMap<_, _> = joined.chain(seated).map(|agent| (agent.key(), agent)).collect();
+        all.into_values().collect()
+    }
+}
+
+impl Planner<'_> {
+    pub(super) async fn encrypted(
+        &mut self,
+        raw: &RawValue,
+        head: Head,
+        ciphertext: Option<String>,
+        session_id: Option<String>,
+    ) {
+        if let Some(agent) = self.app.agents.by_user(&head.sender) {
+            return self.own_echo(&agent, head, ciphertext);
+        }
+        if !self.app.is_ours(&head.sender) {
+            self.read_sealed(raw, head, session_id).await;
+        }
+    }
+
+    /// What our own said was known when it was said.
+    fn own_echo(&mut self, agent: &AgentLive, head: Head, ciphertext: Option<String>) {
+        let (Some(room), Some(ciphertext)) = (self.app.rooms.by_id(&head.room_id), ciphertext) else { return };
+        self.steps.push(Step::OwnEcho {
+            agent: agent.key(),
+            author: author(agent),
+            sender: head.sender,
+            room: room.key,
+            digest: ciphertext_digest(&ciphertext),
+            echo: SealedEcho {
+                event_id: head.event_id,
+                sent_at_ms: head.sent_at_ms,
+                visibility: room.visibility(),
+            },
+            received_at_ms: self.received_at_ms,
+        });
+    }
+
+    pub(super) async fn read_sealed(&mut self, raw: &RawValue, head: Head, session_id: Option<String>) {
+        let Some(room) = self.app.rooms.by_id(&head.room_id) else { return };
+        let id = head.event_id.clone();
+        let past = self.app.store.read(move |r| Ok(r.had(&id)? && !r.waits(&id)?)).await;
+        if past.unwrap_or(false) || !self.read.insert(head.event_id.clone()) {
+            return;
+        }
+        let agents = self.app.agents_in(&room);
+        let (decrypted, withheld) = match self.decrypt(raw, &room, &agents).await {
+            Ok(found) => found,
+            Err(why) => {
+                metrics::counter!("parlour_poison_events_total").increment(1);
+                tracing::warn!(event_id = %head.event_id, %why, "skipped an encrypted event that no key will open");
+                return self.steps.push(Step::GiveUp { event_id: head.event_id });
+            }
+        };
+        match decrypted {
+            Some(decrypted) => self.unsealed(raw, &room, head, decrypted, withheld).await,
+            None if agents.is_empty() => {}
+            None => {
+                self.missing.insert(room.key);
+                self.steps.push(Step::Wait(Waiting {
+                    event_id: head.event_id,
+                    room: room.key,
+                    session_id: session_id.unwrap_or_default(),
+                    event: raw.get().to_owned(),
+                    received_at_ms: self.received_at_ms,
+                }));
+            }
+        }
+    }
+
+    /// Decrypted by the first who can, and those who cannot.
+    async fn decrypt(
+        &mut self,
+        raw: &RawValue,
+        room: &RoomLive,
+        agents: &[Arc<AgentLive>],
+    ) -> Result<(Option<Decrypted>, Vec<AgentKey>), Undecryptable> {
+        let (mut decrypted, mut withheld) = (None, vec![]);
+        for agent in agents {
+            let slot = self.app.keyring.with_device(agent.user_id());
+            let held = match &slot {
+                Some(slot) => self.hold(slot).await,
+                None => None,
+            };
+            let reads = match (held, &decrypted) {
+                (None, _) => false,
+                (Some(held), Some(_)) => held.can_read(raw, &room.room_id).await.unwrap_or(false),
+                (Some(held), None) => match held.decrypt(raw, &room.room_id).await {
+                    Ok(found) => {
+                        decrypted = Some(found);
+                        true
+                    }
+                    Err(error @ (Undecryptable::Forged | Undecryptable::Broken)) => return Err(error),
+                    Err(Undecryptable::MissingKey { .. } | Undecryptable::Machine(_)) => false,
+                },
+            };
+            if !reads {
+                withheld.push(agent.key());
+            }
+        }
+        Ok((decrypted, withheld))
+    }
+
+    async fn unsealed(
+        &mut self,
+        raw: &RawValue,
+        room: &Arc<RoomLive>,
+        head: Head,
+        decrypted: Decrypted,
+        withheld: Vec<AgentKey>,
+    ) {
+        // state has no place inside: whatever else it may be, only what is said counts
+        let then = match Incoming::parse(&decrypted.event, Some(&room.room_id)) {
+            Incoming::Message(message) if message.head == head => self.said(message, true).await,
+            Incoming::Edit(edit) if edit.head == head => self.edited(edit),
+            _ => None,
+        };
+        self.steps.push(Step::Unsealed(Unsealed {
+            place: place(room, &decrypted),
+            event_id: head.event_id,
+            session_id: decrypted.session_id,
+            event: raw.get().to_owned(),
+            withheld,
+            then: then.map(Box::new),
+        }));
+    }
+}
+
+fn place(room: &RoomLive, decrypted: &Decrypted) -> [u8; 16] {
+    let mut hash = Sha256::new();
+    hash.update(room.room_id.as_bytes());
+    hash.update([0]);
+    hash.update(decrypted.session_id.as_bytes());
+    hash.update(decrypted.message_index.to_le_bytes());
+    let mut place = [0; 16];
+    place.copy_from_slice(&hash.finalize()[..16]);
+    place
+}
