@@ -188,7 +188,6 @@ async fn what_the_lost_ones_said_wakes_whoever_waits() {
 
 /// As above, with nothing in the log from before the join: the place of the join is all that stands before it.
 #[tokio::test]
-#[ignore = "parlour-store places it before the join: `places` looks at messages only, not at `settled_pos`"]
 async fn the_very_first_message_lost_before_an_own_one_is_not_from_before_the_join() {
     let (mut bridge, agent, lobby) = scene().await;
     let ada = bridge.hs.person("ada");
