@@ -7,7 +7,11 @@ use parlour_store::{SeatRow, StoreError, Tx};
 use ruma::OwnedEventId;
 
 use super::Step;
-use crate::{app::App, live::LogChange, sending::{append, cut_back}};
+use crate::{
+    app::App,
+    live::LogChange,
+    sending::{append, cut_back},
+};
 
 /// What a step came to, once it is on disk.
 #[derive(Debug)]
@@ -27,7 +31,12 @@ impl App {
             done(tx, journal_id)?;
             Ok(effects)
         };
-        match self.write_and_follow(write, Self::take_effects).await {
+        let written = match journal_id {
+            // after a power cut the journal still has it
+            Some(_) => self.rewrite_and_follow(write, Self::take_effects).await,
+            None => self.write_and_follow(write, Self::take_effects).await,
+        };
+        match written {
             Ok(()) => {}
             Err(error) if is_of_one_step(&error) => self.one_by_one(steps, journal_id).await?,
             Err(error) => return Err(error),
