@@ -1,13 +1,17 @@
 //! Carries out steps in one write, then follows it in memory.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use parlour_domain::ids::{AgentKey, MessageId, RoomKey};
 use parlour_store::{SeatRow, StoreError, Tx};
 use ruma::OwnedEventId;
 
 use super::Step;
-use crate::{app::App, live::LogChange, sending::append};
+use crate::{
+    app::App,
+    live::LogChange,
+    sending::{append, cut_back},
+};
 
 /// What a step came to, once it is on disk.
 #[derive(Debug)]
@@ -25,11 +29,16 @@ impl App {
     pub(crate) async fn carry_out(&self, steps: &[Step], journal_id: Option<i64>) -> Result<(), StoreError> {
         let all = steps.to_vec();
         let write = move |tx: &Tx<'_>| {
-            let effects = all.into_iter().map(|s| carry_out(tx, s)).collect::<Result<Vec<_>, _>>()?;
+            let effects = carry_out_all(tx, all)?;
             done(tx, journal_id)?;
-            Ok(effects.into_iter().flatten().collect::<Vec<_>>())
+            Ok(effects)
         };
-        match self.write_and_follow(write, Self::take_effects).await {
+        let written = match journal_id {
+            // after a power cut the journal still has it
+            Some(_) => self.rewrite_and_follow(write, Self::take_effects).await,
+            None => self.write_and_follow(write, Self::take_effects).await,
+        };
+        match written {
             Ok(()) => {}
             Err(error) if is_of_one_step(&error) => self.one_by_one(steps, journal_id).await?,
             Err(error) => return Err(error),
@@ -39,7 +48,7 @@ impl App {
 
     async fn one_by_one(&self, steps: &[Step], journal_id: Option<i64>) -> Result<(), StoreError> {
         for step in steps.iter().cloned() {
-            match self.write_and_follow(move |tx| carry_out(tx, step), Self::take_effects).await {
+            match self.write_and_follow(move |tx| carry_out_all(tx, vec![step]), Self::take_effects).await {
                 Ok(()) => {}
                 Err(error) if is_of_one_step(&error) => {
                     metrics::counter!("parlour_poison_events_total").increment(1);
@@ -84,11 +93,27 @@ fn done(tx: &Tx<'_>, journal_id: Option<i64>) -> Result<(), StoreError> {
     journal_id.map_or(Ok(()), |id| tx.journal_done(id))
 }
 
+/// Logs are cut back once, after all that is new: each cut costs as much as a message.
+fn carry_out_all(tx: &Tx<'_>, steps: Vec<Step>) -> Result<Vec<Effect>, StoreError> {
+    let mut grown = BTreeSet::new();
+    let mut effects = vec![];
+    for step in steps {
+        if let Step::Append { entry, .. } = &step {
+            grown.insert(entry.room);
+        }
+        effects.extend(carry_out(tx, step)?);
+    }
+    for room in grown {
+        effects.push(Effect::Log { room, changes: cut_back(tx, room)? });
+    }
+    Ok(effects)
+}
+
 fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
     match step {
         Step::Append { entry, settles } => {
             let (room, event_id) = (entry.room, entry.event_id.clone());
-            let mut effects = vec![Effect::Log { room, changes: append(tx, room, entry)? }];
+            let mut effects = vec![Effect::Log { room, changes: append(tx, entry)? }];
             if let Some((agent, submission)) = settles {
                 tx.sent(agent, submission, &event_id)?;
                 effects.push(Effect::Landed { agent, submission, event_id });
