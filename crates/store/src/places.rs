@@ -37,7 +37,7 @@ impl Tx<'_> {
 
     fn next_places(&self, room: RoomKey, settled: bool, count: i64) -> Result<Vec<Pos>, StoreError> {
         let next =
-            "UPDATE rooms SET head_pos = head_pos + ?2, settled_pos = head_pos + ?2
+            "UPDATE rooms SET head_pos = head_pos + ?2, settled_pos = iif(?3, head_pos + ?2, settled_pos)
             WHERE room_key = ?1 RETURNING head_pos";
         let mut next = self.0.prepare_cached(next)?;
         let head: i64 = next.query_row((room.0, count * Pos::STEP, settled), |row| row.get(0))?;
