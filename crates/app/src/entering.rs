@@ -157,7 +157,9 @@ impl App {
             app.doors.leave(at, key);
             app.seat(seat);
         };
-        Ok(self.write_and_follow(write, follow).await?)
+        self.write_and_follow(write, follow).await?;
+        self.prepare_ahead(key, at);
+        Ok(())
     }
 
     /// Whether an agent was put out of a private room and not let in again since.

@@ -29,6 +29,24 @@ impl App {
         followed.await?.ok_or(StoreError::Closed)
     }
 
+    /// The same for what is made again after a power cut; see [`parlour_store::Store::rewrite_then`].
+    ///
+    /// # Errors
+    /// As for [`parlour_store::Store::write_then`].
+    pub(crate) async fn rewrite_and_follow<T, U>(
+        &self,
+        work: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+        follow: impl FnOnce(&Arc<Self>, T) -> U + Send + 'static,
+    ) -> Result<U, StoreError>
+    where
+        T: Send + 'static,
+        U: Send + 'static,
+    {
+        let me = self.me.clone();
+        let followed = self.store.rewrite_then(work, move |done| Some(follow(&me.upgrade()?, done)));
+        followed.await?.ok_or(StoreError::Closed)
+    }
+
     /// What a seat is now.
     pub(crate) fn seat(self: &Arc<Self>, row: SeatRow) {
         if let Some(agent) = self.agents.get(row.agent) {

@@ -14,7 +14,7 @@ use crate::{
     StoreError,
     readers::Readers,
     wal::{JOURNAL_SIZE_LIMIT, Wal},
-    writer::Writer,
+    writer::{Outlives, Writer},
 };
 
 /// Append-only: a migration that has been released is never changed, only followed by another.
@@ -77,7 +77,7 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     {
-        self.writer.run(work, |done| done).await
+        self.writer.run(Outlives::PowerCut, work, |done| done).await
     }
 
     /// The same, and once it is on disk `then`, also on the writer's thread: in the order of the commits, which tasks
@@ -92,7 +92,23 @@ impl Store {
         F: FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
         G: FnOnce(T) -> U + Send + 'static,
     {
-        self.writer.run(work, then).await
+        self.writer.run(Outlives::PowerCut, work, then).await
+    }
+
+    /// The same without a sync, for what is made again from what is on disk: working off the journal, settling a claim.
+    /// It outlives a kill; a power cut may take it, and then the journal or the claim is still there. A write of the
+    /// other kind syncs it too.
+    ///
+    /// # Errors
+    /// As for [`Store::write`].
+    pub async fn rewrite_then<T, U, F, G>(&self, work: F, then: G) -> Result<U, StoreError>
+    where
+        T: Send + 'static,
+        U: Send + 'static,
+        F: FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+        G: FnOnce(T) -> U + Send + 'static,
+    {
+        self.writer.run(Outlives::Kill, work, then).await
     }
 
     /// Runs `work` on a snapshot, on a thread for blocking work.

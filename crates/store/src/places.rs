@@ -37,7 +37,7 @@ impl Tx<'_> {
 
     fn next_places(&self, room: RoomKey, settled: bool, count: i64) -> Result<Vec<Pos>, StoreError> {
         let next =
-            "UPDATE rooms SET head_pos = head_pos + ?2, settled_pos = head_pos + ?2
+            "UPDATE rooms SET head_pos = head_pos + ?2, settled_pos = iif(?3, head_pos + ?2, settled_pos)
             WHERE room_key = ?1 RETURNING head_pos";
         let mut next = self.0.prepare_cached(next)?;
         let head: i64 = next.query_row((room.0, count * Pos::STEP, settled), |row| row.get(0))?;
@@ -84,8 +84,13 @@ impl Tx<'_> {
         Ok((down_from(before, step, count), Some(moved)))
     }
 
+    /// What comes before a place: a message, or something that is none, such as a join that periods are bounded by.
     fn place_before(&self, room: RoomKey, before: Pos) -> Result<Option<i64>, StoreError> {
-        let mut query = self.0.prepare_cached("SELECT max(pos) FROM log WHERE room_key = ?1 AND pos < ?2")?;
+        let mut query = self.0.prepare_cached(
+            "SELECT max(pos) FROM (
+                SELECT max(pos) AS pos FROM log WHERE room_key = ?1 AND pos < ?2
+                UNION ALL SELECT settled_pos FROM rooms WHERE room_key = ?1 AND settled_pos < ?2 AND settled_pos > 0)",
+        )?;
         Ok(query.query_row((room.0, before.0), |row| row.get(0))?)
     }
 

@@ -15,10 +15,20 @@ use crate::{StoreError, Tx, wal::Wal};
 /// As much as one commit takes in. More would make the first in it wait longer than a commit of their own costs.
 const GROUP: usize = 64;
 
+/// What a commit has to outlive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outlives {
+    /// Synced to the disk before it is answered.
+    PowerCut,
+    /// With the operating system when it is answered: enough where what is on disk already makes it again.
+    Kill,
+}
+
 /// One piece of work on its way: done first, answered once it is known what became of its group.
 trait Job: Send {
     /// `Err`: not only this, but everything done in the transaction so far is undone.
     fn run(&mut self, connection: &Connection) -> Result<(), Undone>;
+    fn outlives(&self) -> Outlives;
     /// Nobody may be listening any more; the work stands all the same.
     fn answer(self: Box<Self>, group: Result<(), Undone>);
 }
@@ -46,8 +56,10 @@ impl Writer {
         let (jobs, queue) = mpsc::channel::<Box<dyn Job>>();
         let run = move || {
             Wal::watch(&connection);
+            let mut outlives = Outlives::PowerCut;
             while let Ok(first) = queue.recv() {
-                let group = std::iter::once(first).chain(queue.try_iter().take(GROUP - 1)).collect();
+                let group: Group = std::iter::once(first).chain(queue.try_iter().take(GROUP - 1)).collect();
+                make_outlive(&connection, &group, &mut outlives);
                 write(&mut connection, group);
                 wal.keep_short(&connection);
             }
@@ -56,7 +68,7 @@ impl Writer {
         Ok(Self { jobs: Mutex::new(Some(jobs)), thread: Mutex::new(Some(thread)) })
     }
 
-    pub(crate) async fn run<T, U, F, G>(&self, work: F, then: G) -> Result<U, StoreError>
+    pub(crate) async fn run<T, U, F, G>(&self, outlives: Outlives, work: F, then: G) -> Result<U, StoreError>
     where
         T: Send + 'static,
         U: Send + 'static,
@@ -64,7 +76,7 @@ impl Writer {
         G: FnOnce(T) -> U + Send + 'static,
     {
         let (reply, result) = oneshot::channel();
-        self.enqueue(Box::new(Work { work: Some(work), done: None, then, reply }))?;
+        self.enqueue(Box::new(Work { outlives, work: Some(work), done: None, then, reply }))?;
         result.await.unwrap_or(Err(StoreError::Closed))
     }
 
@@ -91,6 +103,7 @@ impl Drop for Writer {
 }
 
 struct Work<T, U, F, G> {
+    outlives: Outlives,
     work: Option<F>,
     done: Option<Result<T, StoreError>>,
     then: G,
@@ -112,6 +125,10 @@ where
         let settled = settle(connection, done.as_ref().err());
         self.done = Some(done);
         settled
+    }
+
+    fn outlives(&self) -> Outlives {
+        self.outlives
     }
 
     fn answer(self: Box<Self>, group: Result<(), Undone>) {
@@ -139,6 +156,21 @@ fn settle(connection: &Connection, failed: Option<&StoreError>) -> Result<(), Un
         connection.execute_batch("ROLLBACK TO work")?;
     }
     Ok(connection.execute_batch("RELEASE work")?)
+}
+
+/// A group is synced if one piece of it has to be. The write-ahead log keeps the order: what is synced later takes what
+/// was written before along.
+fn make_outlive(connection: &Connection, group: &Group, now: &mut Outlives) {
+    let all_again = group.iter().all(|job| job.outlives() == Outlives::Kill);
+    let wanted = if all_again { Outlives::Kill } else { Outlives::PowerCut };
+    if wanted == *now {
+        return;
+    }
+    let level = if wanted == Outlives::Kill { "NORMAL" } else { "FULL" };
+    match connection.pragma_update(None, "synchronous", level) {
+        Ok(()) => *now = wanted,
+        Err(error) => tracing::warn!(%error, level, "cannot change how writes are synced"),
+    }
 }
 
 /// All of a group in one transaction. Where one piece of work takes the transaction down with it, those before it are

@@ -208,7 +208,9 @@ impl Bridge {
     }
 
     /// Whether a token opens anything.
-    #[must_use]
+    ///
+    /// # Errors
+    /// What a call with it is told.
     pub fn knows_token(&self, token: &str) -> Result<(), Fault> {
         self.app(|app| app.caller(Some(token)).map(drop))
     }

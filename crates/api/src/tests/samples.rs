@@ -121,7 +121,6 @@ fn message(event_id: &ruma::EventId, author: Author, text: &str) -> Message {
         author,
         sent_at_ms: NOW,
         received_at_ms: NOW,
-        encrypted: false,
         visibility: Visibility::Shared,
         encrypted: false,
         body: Body { text: text.to_owned(), ..Body::default() },

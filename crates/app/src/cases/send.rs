@@ -37,7 +37,10 @@ impl App {
         let (seat, room) = self.my_room(&agent, ask.room_id.as_deref())?;
         let id = self.submission_id(ask.submission_id.as_deref())?;
         let digest = digest(&room, &ask);
-        if let Some(sent) = self.submitted_before(&agent, id, digest, &room).await? {
+        // one that we have just drawn was not used before
+        if ask.submission_id.is_some()
+            && let Some(sent) = self.submitted_before(&agent, id, digest, &room).await?
+        {
             return Ok(sent);
         }
         if room.closed() {

@@ -1,6 +1,9 @@
 use std::{collections::HashSet, sync::Arc};
 
-use parlour_domain::visibility::Visibility;
+use parlour_domain::{
+    ids::{AgentKey, RoomKey},
+    visibility::Visibility,
+};
 use parlour_matrix::crypto::{CryptoError, Preparation, Sharing};
 use parlour_store::Sealed;
 use ruma::OwnedUserId;
@@ -68,9 +71,17 @@ impl App {
     }
 
     /// Ahead of the first message, in the background.
-    pub(crate) fn prepare_later(self: &Arc<Self>, agent: Arc<AgentLive>, room: Arc<RoomLive>) {
-        let app = self.clone();
-        self.tasks.spawn(async move {
+    pub(crate) fn prepare_ahead(&self, agent: AgentKey, room: RoomKey) {
+        let (Some(app), Some(agent), Some(room)) =
+            (self.me.upgrade(), self.agents.get(agent), self.rooms.get(room))
+        else {
+            return;
+        };
+        if !room.encrypted() {
+            return;
+        }
+        let tasks = app.tasks.clone();
+        tasks.spawn(async move {
             let prepared = async {
                 let slot = app.ensure_device(agent.user_id()).await?;
                 app.prepare(&slot, &room).await

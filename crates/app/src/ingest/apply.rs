@@ -1,13 +1,18 @@
 //! Carries out steps in one write, then follows it in memory.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use parlour_domain::ids::{AgentKey, MessageId, RoomKey, Seq};
 use parlour_store::{Exception, Exceptions, NewEntry, SeatRow, StoreError, Tx};
 use ruma::OwnedEventId;
 
 use super::{Plan, Step, sealed::Unsealed};
-use crate::{app::App, crypto_rows::CryptoBatch, live::LogChange, sending::append};
+use crate::{
+    app::App,
+    crypto_rows::CryptoBatch,
+    live::LogChange,
+    sending::{append, cut_back},
+};
 
 /// What a step came to, once it is on disk.
 #[derive(Debug)]
@@ -21,17 +26,34 @@ pub(crate) enum Effect {
     Follow,
 }
 
+impl Effect {
+    /// The room whose log has a message more.
+    fn grew(&self) -> Option<RoomKey> {
+        match self {
+            Self::Log { room, changes } => {
+                changes.iter().any(|c| matches!(c, LogChange::Added(_))).then_some(*room)
+            }
+            _ => None,
+        }
+    }
+}
+
 impl App {
     /// All steps in one commit, the journal's row with them. Where one step alone fails, it is the step that is at
     /// fault: the others are carried out without it.
     pub(crate) async fn carry_out(&self, plan: &mut Plan, journal_id: Option<i64>) -> Result<(), StoreError> {
         let (all, batches) = (plan.steps.clone(), plan.batches.clone());
         let write = move |tx: &Tx<'_>| {
-            let effects = all.into_iter().map(|s| carry_out(tx, s)).collect::<Result<Vec<_>, _>>()?;
+            let effects = carry_out_all(tx, all)?;
             done(tx, &batches, journal_id)?;
-            Ok(effects.into_iter().flatten().collect::<Vec<_>>())
+            Ok(effects)
         };
-        match self.write_and_follow(write, Self::take_effects).await {
+        let written = match journal_id {
+            // after a power cut the journal still has it
+            Some(_) => self.rewrite_and_follow(write, Self::take_effects).await,
+            None => self.write_and_follow(write, Self::take_effects).await,
+        };
+        match written {
             Ok(()) => {}
             Err(error) if is_of_one_step(&error) => self.one_by_one(plan, journal_id).await?,
             Err(error) => return Err(error),
@@ -42,7 +64,7 @@ impl App {
 
     async fn one_by_one(&self, plan: &Plan, journal_id: Option<i64>) -> Result<(), StoreError> {
         for step in plan.steps.iter().cloned() {
-            match self.write_and_follow(move |tx| carry_out(tx, step), Self::take_effects).await {
+            match self.write_and_follow(move |tx| carry_out_all(tx, vec![step]), Self::take_effects).await {
                 Ok(()) => {}
                 Err(error) if is_of_one_step(&error) => {
                     metrics::counter!("parlour_poison_events_total").increment(1);
@@ -97,11 +119,26 @@ fn done(tx: &Tx<'_>, batches: &[CryptoBatch], journal_id: Option<i64>) -> Result
     journal_id.map_or(Ok(()), |id| tx.journal_done(id))
 }
 
+/// Logs are cut back once, after all that is new: each cut costs as much as a message.
+fn carry_out_all(tx: &Tx<'_>, steps: Vec<Step>) -> Result<Vec<Effect>, StoreError> {
+    let mut grown = BTreeSet::new();
+    let mut effects = vec![];
+    for step in steps {
+        let came = carry_out(tx, step)?;
+        grown.extend(came.iter().filter_map(Effect::grew));
+        effects.extend(came);
+    }
+    for room in grown {
+        effects.push(Effect::Log { room, changes: cut_back(tx, room)? });
+    }
+    Ok(effects)
+}
+
 pub(crate) fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
     match step {
         Step::Append { entry, settles } => {
             let (room, event_id) = (entry.room, entry.event_id.clone());
-            let mut effects = vec![Effect::Log { room, changes: append(tx, room, entry)? }];
+            let mut effects = vec![Effect::Log { room, changes: append(tx, entry)? }];
             if let Some((agent, submission)) = settles {
                 tx.sent(agent, submission, &event_id)?;
                 effects.push(Effect::Landed { agent, submission, event_id });

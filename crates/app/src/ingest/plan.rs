@@ -130,6 +130,7 @@ pub(crate) struct Plan {
     many: Option<OwnedMutexGuard<()>>,
     /// Rooms in which a key is missing.
     missing: BTreeSet<RoomKey>,
+    encrypted_rooms: BTreeSet<RoomKey>,
     /// Devices to be pulled for.
     pull: BTreeSet<OwnedUserId>,
     /// Devices that have requests to make.
@@ -147,6 +148,9 @@ impl Plan {
         let Some(app) = app.me.upgrade() else { return };
         for room in std::mem::take(&mut self.missing) {
             app.pull_for_room(room);
+        }
+        for room in std::mem::take(&mut self.encrypted_rooms).into_iter().filter_map(|r| app.rooms.get(r)) {
+            app.agents_in(&room).iter().for_each(|agent| app.prepare_ahead(agent.key(), room.key));
         }
         let slots = |users: &mut BTreeSet<OwnedUserId>| {
             let users = std::mem::take(users).into_iter();
@@ -171,6 +175,8 @@ pub(crate) struct Planner<'a> {
     /// Encrypted events that are dealt with already.
     pub(super) read: BTreeSet<OwnedEventId>,
     pub(super) missing: BTreeSet<RoomKey>,
+    /// Rooms that are encrypted from now on.
+    encrypted_rooms: BTreeSet<RoomKey>,
     pub(super) pull: BTreeSet<OwnedUserId>,
     pub(super) talk: BTreeSet<OwnedUserId>,
     pub(super) lost: BTreeSet<OwnedUserId>,
@@ -187,6 +193,7 @@ impl<'a> Planner<'a> {
             keys: vec![],
             read: BTreeSet::new(),
             missing: BTreeSet::new(),
+            encrypted_rooms: BTreeSet::new(),
             pull: BTreeSet::new(),
             talk: BTreeSet::new(),
             lost: BTreeSet::new(),
@@ -200,6 +207,7 @@ impl<'a> Planner<'a> {
             held: self.held.into_values().collect(),
             many: self.many,
             missing: self.missing,
+            encrypted_rooms: self.encrypted_rooms,
             pull: self.pull,
             talk: self.talk,
             lost: self.lost,
@@ -335,6 +343,7 @@ impl<'a> Planner<'a> {
             StateChange::Encryption { .. } => {
                 room.set_encrypted();
                 room.set_encryption(None);
+                self.encrypted_rooms.insert(room.key);
                 self.steps.push(Step::Encrypted { room: room.key });
             }
             StateChange::Tombstone { replacement: Some(to) } if room.kind() == RoomKind::Private => {

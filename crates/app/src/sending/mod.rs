@@ -8,4 +8,4 @@ mod settle;
 
 pub(crate) use flights::Flights;
 pub(crate) use publish::Order;
-pub(crate) use settle::{append, author};
+pub(crate) use settle::{append, author, cut_back};

@@ -31,7 +31,8 @@ impl App {
         let Some(entry) = self.own_entry(&agent, &room, submission, event_id.clone()) else { return Ok(()) };
         let (agent_key, id, event_id) = (submission.agent, submission.id, event_id.clone());
         let write = move |tx: &Tx<'_>| note_sent(tx, agent_key, id, &event_id, entry);
-        self.write_and_follow(write, move |app, changes| app.follow(&room, &changes)).await
+        // after a power cut the claim is open again, and its echo or a look settles it
+        self.rewrite_and_follow(write, move |app, changes| app.follow(&room, &changes)).await
     }
 
     fn own_entry(
@@ -85,16 +86,21 @@ fn note_sent(
 ) -> Result<Vec<LogChange>, StoreError> {
     tx.sent(agent, id, event_id)?;
     let room = entry.room;
-    append(tx, room, entry)
+    let mut changes = append(tx, entry)?;
+    changes.extend(cut_back(tx, room)?);
+    Ok(changes)
 }
 
-/// Appends one message and cuts the log back.
-pub(crate) fn append(tx: &Tx<'_>, room: RoomKey, entry: NewEntry) -> Result<Vec<LogChange>, StoreError> {
-    let mut changes = match tx.append(entry)? {
+/// Appends one message. [`cut_back`] has to follow.
+pub(crate) fn append(tx: &Tx<'_>, entry: NewEntry) -> Result<Vec<LogChange>, StoreError> {
+    Ok(match tx.append(entry)? {
         Appended::New(message) => vec![LogChange::Added(Arc::new(message))],
         Appended::Confirmed { seq, pos, sent_at_ms } => vec![LogChange::Confirmed { seq, pos, sent_at_ms }],
         Appended::Known => vec![],
-    };
-    changes.extend(tx.evict(room)?.into_iter().map(LogChange::Evicted));
-    Ok(changes)
+    })
+}
+
+/// Takes out of a log what is more than it keeps.
+pub(crate) fn cut_back(tx: &Tx<'_>, room: RoomKey) -> Result<Vec<LogChange>, StoreError> {
+    Ok(tx.evict(room)?.into_iter().map(LogChange::Evicted).collect())
 }

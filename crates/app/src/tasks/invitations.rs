@@ -178,6 +178,7 @@ impl App {
             }
         };
         self.write_and_follow(write, Self::seat).await?;
+        self.prepare_ahead(key, room.key);
         self.hub.nudge(key);
         Ok(())
     }

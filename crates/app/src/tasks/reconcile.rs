@@ -19,6 +19,8 @@ impl App {
     /// Reconciles once now, and again whenever the homeserver comes back.
     pub(crate) async fn watch_for_outages(self: &Arc<Self>) {
         loop {
+            // pushes may have been lost
+            self.pull_for_all();
             self.until_reconciled().await;
             tokio::select! {
                 () = self.look_for_left_behind() => {}

@@ -1,16 +1,9 @@
 //! Acknowledging.
 
 use parlour_domain::fault::Code;
-use parlour_testkit::{Agent, Bridge, Texts};
+use parlour_testkit::{Bridge, Texts};
 
-use crate::support::{code, two_lobbies};
-
-async fn settled(bridge: &Bridge, name: &str) -> Agent {
-    let agent = bridge.join(name).await;
-    bridge.caught_up().await;
-    agent.look().await.unwrap();
-    agent
-}
+use crate::support::{code, settled, two_lobbies};
 
 #[tokio::test]
 async fn everything_up_to_it_and_never_back() {

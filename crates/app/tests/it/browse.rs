@@ -132,7 +132,7 @@ async fn history_for_members_only_hides_what_came_before() {
     let seen = &page.messages[0];
     assert!(seen.quote.is_none(), "an excerpt would tell what was hidden");
     assert!(seen.reply_to.is_some());
-    assert_eq!(agent.lookup(&[&hidden, &answer]).await.unwrap().missing, [hidden.clone()]);
+    assert_eq!(agent.lookup(&[&hidden, &answer]).await.unwrap().missing, [&*hidden]);
     let around = Browse { around: Some(hidden.clone()), ..browse(5) };
     assert_eq!(code(agent.browse(around).await), Code::MessageNotFound);
     let answering = parlour_app::request::Send { reply_to: Some(hidden), ..crate::support::text("?") };

@@ -63,7 +63,13 @@ struct World {
 
 impl World {
     async fn start() -> Self {
-        let bridge = Bridge::with(generous).await;
+        let bridge = Bridge::with(|s| {
+            generous(s);
+            // the clock of this test runs fast
+            s.settings.agents.idle_ms = i64::MAX / 4;
+            s.settings.agents.disable_after_ms = i64::MAX / 2;
+        })
+        .await;
         let ada = bridge.hs.person("ada");
         ada.say(&bridge.lobby(), "before all");
         bridge.caught_up().await;
@@ -202,7 +208,7 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20, max_shrink_iters: 15, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 40, max_shrink_iters: 15, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn none_lost_and_none_twice(acts in proptest::collection::vec(act(), 15..45)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -167,7 +167,7 @@ async fn a_crash_in_the_middle_of_a_join_leaves_no_agent_behind() {
 #[tokio::test]
 async fn with_the_homeserver_down_nobody_joins_and_afterwards_they_do() {
     let bridge = Bridge::start().await;
-    bridge.hs.go_down();
+    bridge.hs.go_down().await;
     let answer = bridge.ask_in(join("Robin"), bridge.stranger()).await;
     assert_eq!(code(answer), Code::DependencyUnavailable);
     bridge.hs.come_up().await;

@@ -31,7 +31,7 @@ async fn a_running_wait_ends_as_unauthorized() {
 async fn with_the_homeserver_down_the_token_is_void_all_the_same() {
     let bridge = Bridge::start().await;
     let agent = bridge.join("Robin").await;
-    bridge.hs.go_down();
+    bridge.hs.go_down().await;
     let leaving = agent.leave();
     eventually_is("the token is void", || bridge.knows_token(&agent.token).is_err()).await;
     bridge.clock.until_sleeping_for(5_000).await;

@@ -170,7 +170,7 @@ async fn an_alias_that_moved_leads_to_the_other_room() {
 #[tokio::test]
 async fn not_ready_says_why_and_becomes_ready() {
     let mut bridge = Bridge::prepare(|_| {}).await;
-    bridge.hs.go_down();
+    bridge.hs.go_down().await;
     bridge.boot().await;
     bridge.not_ready_for("homeserver.url").await;
     assert_eq!(code(bridge.ask_in(join("Robin"), bridge.stranger()).await), Code::DependencyUnavailable);

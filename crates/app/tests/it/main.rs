@@ -1,5 +1,11 @@
 //! The use cases and tasks of the app, over a real store and a homeserver that misbehaves on demand. One binary, since
 //! linking one for each topic would take longer than running all of them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "what goes wrong here is a test that fails"
+)]
 
 mod ack;
 mod browse;
@@ -22,3 +28,4 @@ mod send_refused;
 mod support;
 mod wait;
 mod wait_settle;
+mod wait_terms;

@@ -133,7 +133,7 @@ async fn a_crash_at_each_point(#[case] when: When, #[case] echoed: bool, #[case]
 async fn a_crash_between_refused_connection_and_retry() {
     let mut bridge = Bridge::start().await;
     let agent = bridge.join("Robin").await;
-    bridge.hs.go_down();
+    bridge.hs.go_down().await;
     assert_eq!(code(agent.send(named(&id(1), "hello")).await), Code::DependencyUnavailable);
     bridge.crash().await;
     bridge.hs.come_up().await;

@@ -2,9 +2,12 @@
 
 use std::fmt::Debug;
 
-use parlour_app::request::Send;
+use parlour_app::{
+    request::{Send, Wait},
+    view::Inbox,
+};
 use parlour_domain::fault::{Code, Fault};
-use parlour_testkit::{Bridge, Setup, lobby};
+use parlour_testkit::{Agent, Bridge, Pending, Setup, lobby};
 
 /// The fault's code, and the field it names.
 pub(crate) fn refused<T: Debug>(answer: Result<T, Fault>) -> (Code, String) {
@@ -49,4 +52,20 @@ pub(crate) async fn pass_until(bridge: &Bridge, what: &str, mut is: impl FnMut()
         is
     })
     .await;
+}
+
+/// A wait that is really waiting.
+pub(crate) async fn begin(bridge: &Bridge, agent: &Agent, ask: Wait) -> Pending<Inbox> {
+    let ms = 1_000 * ask.wait.map_or(30, |s| s.min(30));
+    let waiting = agent.wait(ask);
+    bridge.clock.until_sleeping_for(i64::try_from(ms).unwrap()).await;
+    waiting
+}
+
+/// An agent that has taken its first look.
+pub(crate) async fn settled(bridge: &Bridge, name: &str) -> Agent {
+    let agent = bridge.join(name).await;
+    bridge.caught_up().await;
+    agent.look().await.unwrap();
+    agent
 }

@@ -49,7 +49,6 @@ pub(crate) struct Config {
     pub(crate) lobbies: Vec<Lobby>,
     pub(crate) people: People,
     pub(crate) agents: Agents,
-    #[expect(dead_code, reason = "accepted and checked; encrypted rooms come later")]
     pub(crate) encryption: Encryption,
     #[expect(dead_code, reason = "accepted and checked; ban lists come later")]
     pub(crate) moderation: Moderation,

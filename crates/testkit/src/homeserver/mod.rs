@@ -120,8 +120,11 @@ impl FakeHomeserver {
     }
 
     /// Refuses connections, and cuts those there are.
-    pub fn go_down(&self) {
-        self.0.server.lock().close();
+    pub async fn go_down(&self) {
+        let listening = self.0.server.lock().close();
+        if let Some(listening) = listening {
+            let _ = within("the listener is closed", listening).await;
+        }
     }
 
     /// Takes connections again, under the same address.
@@ -130,7 +133,8 @@ impl FakeHomeserver {
             let socket = self.0.server.lock();
             (socket.address, socket.stop.clone())
         };
-        tokio::spawn(server::serve(self.clone(), bind_again(address).await, stop));
+        let listening = tokio::spawn(server::serve(self.clone(), bind_again(address).await, stop));
+        self.0.server.lock().listening = Some(listening);
     }
 
     /// A restart of Synapse on SQLite: transaction ids begin at 1 again, and answers to sends without a device are

@@ -9,7 +9,10 @@ use std::{
 use axum::body::{Body, to_bytes};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    task::JoinHandle,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -22,16 +25,18 @@ pub(super) struct Socket {
     pub(super) address: SocketAddr,
     /// Ends the listener and all connections.
     pub(super) stop: CancellationToken,
+    pub(super) listening: Option<JoinHandle<()>>,
 }
 
 impl Socket {
     pub(super) fn new() -> Self {
-        Self { address: unused_address(), stop: CancellationToken::new() }
+        Self { address: unused_address(), stop: CancellationToken::new(), listening: None }
     }
 
-    pub(super) fn close(&mut self) {
+    pub(super) fn close(&mut self) -> Option<JoinHandle<()>> {
         self.stop.cancel();
         self.stop = CancellationToken::new();
+        self.listening.take()
     }
 }
 
@@ -73,7 +78,8 @@ async fn connection(hs: FakeHomeserver, stream: TcpStream, stop: CancellationTok
         let hs = hs.clone();
         async move { hs.take(request).await.ok_or(Cut) }
     });
-    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    // one request each: a connection kept for the next one would make going down a matter of luck
+    let connection = http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service);
     tokio::select! {
         // an error is how a connection is cut
         _ = connection => {}
