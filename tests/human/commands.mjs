@@ -2,6 +2,7 @@
 import { UserId } from "@matrix-org/matrix-sdk-crypto-wasm";
 import { AllDevicesIsolationMode, OnlySignedDevicesIsolationMode } from "matrix-js-sdk/lib/crypto-api/index.js";
 import { delay, describe, kindOf, settle } from "./events.mjs";
+import { late } from "./session.mjs";
 
 /** How long a room may take into the client's sync. */
 const SYNC_MS = 20_000;
@@ -83,6 +84,8 @@ export const commands = {
   },
   // {room}: the next message begins a new Megolm session
   new_session: async ({ client }, c) => (await client.getCrypto().forceDiscardSession(c.room), {}),
+  // {ms}: from now on keys reach others so much later than the messages that need them; 0 is at once
+  delay_keys: async (_person, c) => ((late.ms = c.ms), {}),
 };
 
 async function eventually(look, what) {

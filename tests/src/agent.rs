@@ -181,7 +181,15 @@ impl Agent {
     /// # Errors
     /// It does not come within a minute.
     pub async fn hear(&self, event_id: &str) -> Result<Value> {
-        let deadline = Deadline::after(HEAR);
+        self.hear_within(event_id, HEAR).await
+    }
+
+    /// As [`hear`](Self::hear), with so many seconds of patience.
+    ///
+    /// # Errors
+    /// It does not come in time.
+    pub async fn hear_within(&self, event_id: &str, seconds: u64) -> Result<Value> {
+        let deadline = Deadline::after(seconds);
         loop {
             let found = self.heard.lock().iter().find(|m| m["eventId"] == event_id).cloned();
             if let Some(message) = found {

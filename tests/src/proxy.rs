@@ -8,7 +8,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-/// What happens to sends, that is to `PUT .../send/m.room.message/...`. Everything else passes.
+/// What happens to sends of messages, encrypted or not. Everything else passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// They pass.
@@ -137,6 +137,8 @@ async fn strikes(shared: &Shared) -> bool {
 fn is_send(chunk: &[u8]) -> Option<bool> {
     let begins = [&b"GET "[..], b"PUT ", b"POST ", b"DELETE "].iter().any(|verb| chunk.starts_with(verb));
     let line = chunk.split(|byte| *byte == b'\r').next().unwrap_or_default();
-    begins
-        .then(|| line.starts_with(b"PUT ") && String::from_utf8_lossy(line).contains("/send/m.room.message/"))
+    let line = String::from_utf8_lossy(line);
+    let message =
+        || ["/send/m.room.message/", "/send/m.room.encrypted/"].iter().any(|part| line.contains(part));
+    begins.then(|| line.starts_with("PUT ") && message())
 }
