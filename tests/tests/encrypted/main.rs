@@ -5,5 +5,15 @@
     reason = "a story runs in real time beside real processes, and prints the figures that it measured"
 )]
 
+#[path = "../common/mod.rs"]
+mod common;
 
 mod clients;
+mod devices;
+mod late_keys;
+mod membership;
+mod outages;
+mod people_rooms;
+mod sends;
+mod talk;
+mod world;

@@ -1,0 +1,33 @@
+//! Devices come, and keys run out.
+
+use anyhow::{Result, ensure};
+use parlour_tests::{Client, Human, Plan};
+use reqwest::Method;
+use serde_json::json;
+
+use crate::common::text;
+use crate::world::{Trio, person_reads, signed_device};
+
+/// More than any puppet has one-time keys.
+const CLAIMS: usize = 120;
+
+/// Somebody claims all one-time keys of a puppet; the fallback key serves until there are new ones.
+#[tokio::test(flavor = "multi_thread")]
+async fn after_all_one_time_keys_were_claimed() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    let hello = trio.world.agent_says(&trio.owner, "hello at first").await?;
+    let puppet = text(&person_reads(&trio.ada, &hello, "hello at first").await?["sender"]).to_owned();
+    let device = signed_device(&trio.ada, &puppet).await?;
+    let mallory = trio.world.stack.person("mallory")?;
+    for _ in 0..CLAIMS {
+        let body = json!({"one_time_keys": {&puppet: {&device: "signed_curve25519"}}});
+        let claimed = mallory.call(Method::POST, "/keys/claim", Some(&body)).await?.expect(200)?;
+        ensure!(claimed["one_time_keys"][&puppet][&device].is_object(), "no key and no fallback: {claimed}");
+    }
+    // A new device has no session with the puppet yet and has to claim a key, too.
+    let stack = &trio.world.stack;
+    let phone = Human::sign_in(&stack.synapse, stack.folder(), "ada", Client::Js).await?;
+    trio.human_talks(&phone, "with the fallback key").await?;
+    trio.all_talk("keys that run out").await?;
+    trio.finish().await
+}

@@ -1,0 +1,47 @@
+//! A message whose key comes later than itself waits for it, and nothing waits for the message.
+
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+use parlour_tests::Plan;
+use serde_json::json;
+
+use crate::world::{Trio, reads_nothing_of};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_comes_8_s_late() -> Result<()> {
+    a_key_that_comes_late(8).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_comes_90_s_late() -> Result<()> {
+    a_key_that_comes_late(90).await
+}
+
+async fn a_key_that_comes_late(seconds: u64) -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    trio.all_talk("punctuality").await?;
+    let (ada, room) = (&trio.ada, &trio.room.id);
+    let words = "with a late key";
+    let began = Instant::now();
+    ada.obey("delay_keys", json!({"ms": seconds * 1000})).await?;
+    ada.obey("new_session", json!({"room": room})).await?;
+    let late = trio.world.human_says(ada, room, words).await?;
+    ada.obey("delay_keys", json!({"ms": 0})).await?;
+    ada.obey("new_session", json!({"room": room})).await?;
+    trio.human_talks(ada, "with a key in time").await?;
+    for agent in trio.agents() {
+        ensure!(agent.heard().iter().all(|m| m["eventId"] != late.as_str()), "read without a key");
+        reads_nothing_of(agent, &[(late.clone(), words)]).await?;
+    }
+    ensure!(began.elapsed().as_secs() < seconds, "too slow to tell");
+    for agent in trio.agents() {
+        let message = agent.hear_within(&late, seconds + 60).await?;
+        ensure!(message["conversation"]["text"] == words, "{message}");
+        let history = parlour_tests::event_ids(&agent.history("limit=10").await?);
+        ensure!(history.contains(&late), "not in the history of {}", agent.display_name);
+    }
+    ensure!(began.elapsed().as_secs() >= seconds, "the key was not late at all");
+    trio.all_talk("better late than never").await?;
+    trio.finish().await
+}

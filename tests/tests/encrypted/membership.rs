@@ -1,0 +1,125 @@
+//! Who comes late, is removed or comes back reads what was said while they were in, and nothing else.
+
+use std::collections::HashSet;
+
+use anyhow::{Result, ensure};
+use parlour_tests::{Client, Plan};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::common::text;
+use crate::world::{Room, Trio, agent_reads, person_reads, reads_nothing_of};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_agent_reads_nothing_from_before() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    let (world, room) = (&trio.world, trio.room.id.as_str());
+    let by_person = trio.human_talks(&trio.ada, "said by her before it came").await?;
+    let by_agent = world.agent_says(&trio.owner, "said by it before it came").await?;
+    person_reads(&trio.ada, &by_agent, "said by it before it came").await?;
+    let hidden = [(by_person.clone(), "said by her before it came"), (by_agent, "said by it before it came")];
+
+    let late = world.guest("Late", &trio.room).await?;
+    reads_nothing_of(&late, &hidden).await?;
+    world.note("an answer to the past");
+    let answer = json!({"room": room, "text": "an answer to the past", "replyTo": by_person});
+    let message = agent_reads(&late, &trio.ada.send(answer).await?, "an answer to the past").await?;
+    ensure!(message.get("replyTo").is_none(), "an excerpt of what it may not see: {message}");
+    let refused = json!({"text": "about the past", "roomId": room, "replyTo": by_person});
+    let refused = late.send(&refused).await?.refusal(400, "invalid_message")?;
+    ensure!(refused["details"]["field"] == "replyTo", "{refused}");
+
+    let event_id = world.agent_says(&late, "said by the late one").await?;
+    person_reads(&trio.ada, &event_id, "said by the late one").await?;
+    reads_nothing_of(&late, &hidden).await?;
+    trio.finish().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_is_removed_and_let_back_in() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    let (world, room) = (&trio.world, &trio.room);
+    trio.all_talk("old times").await?;
+    let puppet = trio.ada.raw.member_named(&room.id, &trio.guest.display_name).await?;
+    let path = format!("/me/private-rooms/{}/agents/{}", room.number, trio.guest.agent_id);
+    trio.owner.call(Method::DELETE, &path, None).await?.expect(204)?;
+    trio.ada.see_member(&room.id, &puppet, "leave").await?;
+
+    let away = "said while it was away";
+    let event_id = world.human_says(&trio.ada, &room.id, away).await?;
+    agent_reads(&trio.owner, &event_id, away).await?;
+    let from_owner = world.agent_says(&trio.owner, "said by the owner meanwhile").await?;
+    person_reads(&trio.ada, &from_owner, "said by the owner meanwhile").await?;
+    trio.guest
+        .send(&json!({"text": "from outside", "roomId": room.id}))
+        .await?
+        .refusal(404, "room_not_joined")?;
+
+    let fresh =
+        trio.owner.call(Method::PUT, &format!("/me/private-rooms/{}/code", room.number), None).await?;
+    let fresh = Room { code: text(&fresh.expect(200)?["code"]["code"]).to_owned(), ..room.clone() };
+    world.stack.keep_secret(&fresh.code);
+    trio.guest.call(Method::POST, "/me/rooms", Some(&json!({"code": fresh.code}))).await?.expect(200)?;
+    let hidden = [(event_id, away), (from_owner, "said by the owner meanwhile")];
+    reads_nothing_of(&trio.guest, &hidden).await?;
+    trio.all_talk("new times").await?;
+    reads_nothing_of(&trio.guest, &hidden).await?;
+    trio.world.finish(&trio.room.id, &[&trio.ada]).await
+}
+
+/// The person and the newcomer speak as soon as they see each other.
+#[tokio::test(flavor = "multi_thread")]
+async fn speaking_in_the_second_of_a_join() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    let (world, room) = (&trio.world, &trio.room);
+    trio.all_talk("who will come").await?;
+    for round in 0..4 {
+        let name = format!("Newcomer {round}");
+        let events = trio.ada.events();
+        let known = events.iter().filter_map(puppet_that_joined).map(str::to_owned).collect();
+        let (newcomer, greeted) =
+            tokio::join!(world.guest(&name, room), greet_the_next(&trio, &known, round));
+        let (newcomer, (greeting, words)) = (newcomer?, greeted?);
+        let hello = format!("hello from newcomer {round}");
+        let hello_id = world.agent_says(&newcomer, &hello).await?;
+        person_reads(&trio.ada, &hello_id, &hello).await?;
+        agent_reads(&newcomer, &greeting, &words).await?;
+        agent_reads(&trio.owner, &greeting, &words).await?;
+        agent_reads(&trio.owner, &hello_id, &hello).await?;
+    }
+    trio.finish().await
+}
+
+/// Speaks as soon as a puppet has joined that was not there before.
+async fn greet_the_next(trio: &Trio, known: &HashSet<String>, round: usize) -> Result<(String, String)> {
+    let newcomer = |e: &Value| puppet_that_joined(e).is_some_and(|puppet| !known.contains(puppet));
+    trio.ada.see("a newcomer", newcomer).await?;
+    let words = format!("welcome, number {round}");
+    Ok((trio.world.human_says(&trio.ada, &trio.room.id, &words).await?, words))
+}
+
+fn puppet_that_joined(event: &Value) -> Option<&str> {
+    let joined = event["kind"] == "member" && event["content"]["membership"] == "join";
+    event["stateKey"].as_str().filter(|user| joined && user.starts_with("@agent_"))
+}
+
+/// A person accepts and reads at once what the agents say in that second.
+#[tokio::test(flavor = "multi_thread")]
+async fn agents_speak_in_the_second_of_a_persons_join() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    let (world, room) = (&trio.world, &trio.room);
+    trio.all_talk("who else").await?;
+    let bob = world.human("bob", Client::Js).await?;
+    let (joined, said) = tokio::join!(world.invite(&trio.owner, room, &bob), async {
+        trio.ada.see_member(&room.id, &bob.user_id, "join").await?;
+        world.agent_says(&trio.guest, "good to have you here").await
+    },);
+    joined?;
+    let event_id = said?;
+    for human in [&trio.ada, &bob] {
+        person_reads(human, &event_id, "good to have you here").await?;
+    }
+    trio.human_talks(&bob, "good to be here").await?;
+    let Trio { world, room, ada, .. } = trio;
+    world.finish(&room.id, &[&ada, &bob]).await
+}

@@ -1,0 +1,87 @@
+//! One side is away for a while: each message is read once by everyone who should.
+
+use anyhow::{Result, ensure};
+use parlour_tests::Plan;
+use serde_json::{Value, json};
+use tokio::task::block_in_place;
+
+use crate::common::text;
+use crate::world::{Trio, agent_reads, person_reads};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_speaks_while_the_bridge_is_down() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    trio.all_talk("before it goes").await?;
+    for (round, killed) in [false, true].into_iter().enumerate() {
+        let before = trio.agents().map(|agent| agent.heard().len());
+        if killed {
+            trio.world.stack.bridge.kill()?
+        } else {
+            trio.world.stack.bridge.stop().await?
+        }
+        let mut said = Vec::new();
+        for number in 0..6 {
+            if number % 2 == 0 {
+                trio.ada.obey("new_session", json!({"room": trio.room.id})).await?;
+            }
+            let words = format!("unheard {number} in round {round}");
+            said.push((trio.world.human_says(&trio.ada, &trio.room.id, &words).await?, words));
+        }
+        trio.world.stack.bridge.start()?;
+        trio.world.stack.bridge.ready().await?;
+        for (agent, before) in trio.agents().into_iter().zip(before) {
+            for (event_id, words) in &said {
+                agent_reads(agent, event_id, words).await?;
+            }
+            let order: Vec<String> =
+                agent.heard()[before..].iter().map(|m| text(&m["eventId"]).to_owned()).collect();
+            let wanted: Vec<String> = said.iter().map(|(id, _)| id.clone()).collect();
+            ensure!(order == wanted, "{} heard {order:?}, not {wanted:?}", agent.display_name);
+        }
+        trio.all_talk(&format!("what happened in round {round}")).await?;
+    }
+    trio.finish().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn synapse_restarts_in_the_middle_of_an_encrypted_talk() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    for round in 0..3 {
+        trio.all_talk(&format!("round {round}")).await?;
+        block_in_place(|| {
+            if round == 1 {
+                trio.world.stack.synapse.kill();
+            }
+            trio.world.stack.synapse.restart()
+        })?;
+        if round == 2 {
+            trio.ada.obey("new_session", json!({"room": trio.room.id})).await?;
+        }
+    }
+    trio.all_talk("the end").await?;
+    trio.finish().await
+}
+
+/// The agent asks once more after every kind of outage; the room has it once.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_speaks_while_synapse_is_down() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    trio.all_talk("a storm").await?;
+    let words = "across the outage";
+    trio.world.note(words);
+    let body = json!({"text": words, "roomId": trio.room.id, "submissionId": parlour_tests::fresh_uuid()});
+    block_in_place(|| trio.world.stack.synapse.stop())?;
+    let answer = trio.owner.send(&body).await?;
+    ensure!([202, 503].contains(&answer.status), "sent into the void: {}", answer.body);
+    trio.world.stack.bridge.kill()?;
+    trio.world.stack.bridge.start()?;
+    block_in_place(|| trio.world.stack.synapse.restart())?;
+    trio.world.stack.bridge.ready().await?;
+    let event_id = trio.owner.send_until_sent(&body, 60).await?;
+    person_reads(&trio.ada, &event_id, words).await?;
+    agent_reads(&trio.guest, &event_id, words).await?;
+    trio.all_talk("calm weather").await?;
+    let shown: Vec<Value> = trio.ada.events().into_iter().filter(|e| e["body"] == words).collect();
+    ensure!(shown.len() == 1, "more than once: {shown:?}");
+    trio.finish().await
+}

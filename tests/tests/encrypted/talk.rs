@@ -1,0 +1,92 @@
+//! Both directions, on every way that keys come, with either client.
+
+use anyhow::{Result, ensure};
+use parlour_tests::{Client, Plan};
+use serde_json::json;
+
+use crate::common::text;
+use crate::world::{Trio, agent_reads, person_reads, signed_device};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_its_guest_and_a_person_talk() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    trio.all_talk("the weather").await?;
+    every_device_is_signed(&trio).await?;
+    trio.ada.obey("new_session", json!({"room": trio.room.id})).await?;
+    trio.all_talk("a new session").await?;
+    trio.finish().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_strict_person_talks_with_agents() -> Result<()> {
+    let trio = Trio::with(Plan::default(), Client::Js, true).await?;
+    trio.all_talk("signed devices").await?;
+    every_device_is_signed(&trio).await?;
+    trio.finish().await
+}
+
+/// Stock Synapse, without the experimental flags.
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_that_are_not_pushed_are_fetched() -> Result<()> {
+    let trio = Trio::start(Plan { pushed_keys: false, ..Plan::default() }).await?;
+    trio.all_talk("stock Synapse").await?;
+    trio.ada.obey("new_session", json!({"room": trio.room.id})).await?;
+    trio.all_talk("another session").await?;
+    trio.finish().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_with_another_client() -> Result<()> {
+    let trio = Trio::with(Plan::default(), Client::Nio, false).await?;
+    trio.all_talk("another client").await?;
+    trio.finish().await
+}
+
+/// Relations work as in plain rooms, though the homeserver sees little of them.
+#[tokio::test(flavor = "multi_thread")]
+async fn replies_mentions_edits_and_redactions() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    let (world, room) = (&trio.world, trio.room.id.as_str());
+    let first = world.agent_says(&trio.owner, "a first word").await?;
+    let puppet = text(&person_reads(&trio.ada, &first, "a first word").await?["sender"]).to_owned();
+
+    world.note("an answer to it");
+    let answer = json!({"room": room, "text": "an answer to it", "replyTo": first, "mentions": [puppet]});
+    let answer = trio.ada.send(answer).await?;
+    let message = agent_reads(&trio.owner, &answer, "an answer to it").await?;
+    ensure!(message["mentionsMe"] == true, "not mentioned: {message}");
+    ensure!(message["replyTo"]["excerpt"] == "a first word", "what is answered? {message}");
+    agent_reads(&trio.guest, &answer, "an answer to it").await?;
+
+    let back = json!({"text": "answered by the agent", "roomId": room, "replyTo": answer});
+    world.note("answered by the agent");
+    let back = trio.owner.send_until_sent(&back, 60).await?;
+    let shown = person_reads(&trio.ada, &back, "answered by the agent").await?;
+    ensure!(shown["relates"]["m.in_reply_to"]["event_id"] == answer, "not a reply: {shown}");
+    ensure!(shown["mentions"]["user_ids"] == json!([trio.ada.user_id]), "mentions nobody: {shown}");
+
+    for words in ["an answer, corrected", "gone again"] {
+        world.note(words);
+    }
+    trio.ada.obey("edit", json!({"room": room, "eventId": answer, "text": "an answer, corrected"})).await?;
+    let gone = trio.human_talks(&trio.ada, "gone again").await?;
+    let found = trio.guest.look_up(&[&answer]).await?;
+    ensure!(found["messages"][0]["conversation"]["text"] == "an answer, corrected", "not edited: {found}");
+    trio.ada.obey("redact", json!({"room": room, "eventId": gone})).await?;
+    trio.human_talks(&trio.ada, "and after that").await?;
+    let found = trio.guest.look_up(&[&gone]).await?;
+    ensure!(found["missing"] == json!([gone]), "still there: {found}");
+    trio.finish().await
+}
+
+async fn every_device_is_signed(trio: &Trio) -> Result<()> {
+    let puppets: Vec<String> = trio.ada.events().iter().map(|e| text(&e["sender"]).to_owned()).collect();
+    let mut puppets: Vec<_> = puppets.into_iter().filter(|user| user.starts_with("@agent_")).collect();
+    puppets.sort();
+    puppets.dedup();
+    ensure!(puppets.len() == 2, "two puppets should have spoken: {puppets:?}");
+    for puppet in puppets {
+        signed_device(&trio.ada, &puppet).await?;
+    }
+    Ok(())
+}
