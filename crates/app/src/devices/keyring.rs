@@ -4,7 +4,7 @@ use std::{
     ops::{Deref, DerefMut},
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicI64, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
 };
 
@@ -33,6 +33,10 @@ pub(crate) struct Keyring {
     pub(crate) many: Arc<tokio::sync::Mutex<()>>,
     /// The key counts that came last, as they came: the same again are no news.
     pub(crate) last_counts: Mutex<(String, String)>,
+    /// Counts the starts and outages after which nobody's devices are known for sure.
+    pub(super) doubts: AtomicU64,
+    /// The homeserver was seen to push messages for devices, and what it has left of their keys.
+    pub(crate) pushes: [AtomicBool; 2],
 }
 
 /// One puppet's place for a device.
@@ -47,6 +51,8 @@ pub(crate) struct Slot {
     pub(super) pulling: tokio::sync::Mutex<()>,
     used_ms: AtomicI64,
     pub(super) pulled_ms: AtomicI64,
+    /// Up to which doubt people's devices were asked for again.
+    pub(super) checked: AtomicU64,
 }
 
 /// What is known of a device without opening it.
@@ -68,6 +74,8 @@ impl Keyring {
             sealing,
             many: Arc::default(),
             last_counts: Mutex::default(),
+            doubts: AtomicU64::new(1),
+            pushes: Default::default(),
         };
         for row in devices.into_iter().filter(|row| row.state != DeviceState::Gone) {
             let device = keyring.device(&row);
@@ -112,6 +120,11 @@ impl Keyring {
         self.slots.read().values().filter(|slot| slot.device().is_some()).cloned().collect()
     }
 
+    /// Whether news of devices come by themselves.
+    pub(super) fn is_pushed(&self) -> bool {
+        self.pushes.iter().all(|seen| seen.load(Ordering::Relaxed))
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.slots.read().is_empty()
     }
@@ -150,6 +163,7 @@ impl Slot {
             pulling: tokio::sync::Mutex::default(),
             used_ms: AtomicI64::new(0),
             pulled_ms: AtomicI64::new(0),
+            checked: AtomicU64::new(0),
         }
     }
 

@@ -80,6 +80,7 @@ impl App {
     /// At start and after an outage: pushes may have been lost.
     pub(crate) fn pull_for_all(self: &Arc<Self>) {
         let app = self.clone();
+        self.keyring.doubts.fetch_add(1, Ordering::Relaxed);
         self.tasks.spawn(async move { app.pull_all(app.keyring.all()).await });
     }
 

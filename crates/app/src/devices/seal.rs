@@ -1,4 +1,7 @@
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::HashSet,
+    sync::{Arc, atomic::Ordering},
+};
 
 use parlour_domain::{
     ids::{AgentKey, RoomKey},
@@ -19,6 +22,8 @@ use crate::{
 /// How often a room may turn out not to be prepared after all: a device came meanwhile.
 const TRIES: usize = 4;
 const ROUNDS: usize = 40;
+/// Where nothing is pushed, news of devices may be so old when a message goes out.
+const NEWS_KEEP_MS: i64 = 10_000;
 /// What an event may weigh, less its other parts, which the homeserver adds.
 const MAX_CONTENT: usize = 65_536 - 2_048;
 
@@ -35,6 +40,7 @@ impl App {
             serde_json::from_str(content).map_err(|e| CryptoError::Sdk(e.to_string()))?;
         for _ in 0..TRIES {
             let slot = self.ensure_device(agent.user_id()).await?;
+            self.fetch_news(&slot).await;
             match self.prepare(&slot, room).await {
                 Err(DeviceError::Crypto(CryptoError::Lost)) => {
                     self.give_up_device(&slot).await;
@@ -56,6 +62,7 @@ impl App {
     pub(crate) async fn prepare(&self, slot: &Arc<Slot>, room: &Arc<RoomLive>) -> Result<(), DeviceError> {
         let mut way = self.preparation(slot, room).await?;
         let _conversation = slot.conversation.lock().await;
+        self.check_people(slot).await?;
         for _ in 0..ROUNDS {
             let requests = {
                 let mut held = self.hold(slot).await?;
@@ -68,6 +75,31 @@ impl App {
             self.carry_requests(slot, requests).await?;
         }
         Err(DeviceError::NoEnd)
+    }
+
+    /// After a start or an outage, word of people's new devices may have been lost: they are asked for again.
+    async fn check_people(&self, slot: &Arc<Slot>) -> Result<(), DeviceError> {
+        let doubts = self.keyring.doubts.load(Ordering::Relaxed);
+        if slot.checked.load(Ordering::Relaxed) < doubts {
+            let mut held = self.hold(slot).await?;
+            let marked = held.recheck_people().await;
+            self.after_call(&mut held, marked).await?;
+            slot.checked.fetch_max(doubts, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Where the homeserver pushes no news of devices, they are fetched before a message goes out.
+    async fn fetch_news(&self, slot: &Arc<Slot>) {
+        let Some(app) = self.me.upgrade() else { return };
+        let fresh = slot.pulled_ms.load(Ordering::Relaxed) + NEWS_KEEP_MS > self.now();
+        if self.keyring.is_pushed() || fresh {
+            return;
+        }
+        if let Err(error) = app.pull_device(slot).await {
+            tracing::info!(%error, user = %slot.user, "cannot fetch news of devices; asking for people's keys again");
+            slot.checked.store(0, Ordering::Relaxed);
+        }
     }
 
     /// Ahead of the first message, in the background.

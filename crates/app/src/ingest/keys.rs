@@ -1,6 +1,9 @@
 //! What a transaction or a pull brings for devices: taken in before the events that it unlocks.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, atomic::Ordering},
+};
 
 use parlour_domain::ids::RoomKey;
 use parlour_matrix::{
@@ -42,6 +45,13 @@ impl Planner<'_> {
     }
 
     fn says_nothing_new(&self, transaction: &Transaction) -> bool {
+        let [messages, counts] = &self.app.keyring.pushes;
+        if !transaction.to_device.is_empty() {
+            messages.store(true, Ordering::Relaxed);
+        }
+        if transaction.one_time_key_counts.is_some() {
+            counts.store(true, Ordering::Relaxed);
+        }
         let text = |raw: &Option<Box<RawValue>>| raw.as_ref().map_or("", |r| r.get()).to_owned();
         let counts = (text(&transaction.one_time_key_counts), text(&transaction.unused_fallback_key_types));
         let same = counts == std::mem::replace(&mut *self.app.keyring.last_counts.lock(), counts.clone());
