@@ -142,10 +142,20 @@ impl Tx<'_> {
 }
 
 impl Reader<'_> {
-    /// What waits for a room key.
-    pub fn waiting(&self, room: RoomKey, session_id: &str) -> Result<Vec<Waiting>, StoreError> {
-        let query = "SELECT * FROM waiting WHERE room_key = ?1 AND session_id = ?2 ORDER BY received_at_ms, event_id";
-        self.0.prepare_cached(query)?.query_and_then((room.0, session_id), waiting)?.collect()
+    /// What waits for one of these room keys, by arrival.
+    pub fn waiting(&self, keys: &[(RoomKey, String)]) -> Result<Vec<Waiting>, StoreError> {
+        let query = "SELECT * FROM waiting WHERE room_key = ?1 AND session_id = ?2";
+        let mut query = self.0.prepare_cached(query)?;
+        let mut all = vec![];
+        for (room, session_id) in keys {
+            let rows = query.query_and_then((room.0, session_id), |row| {
+                Ok::<_, StoreError>((row.get::<_, i64>("arrival")?, waiting(row)?))
+            })?;
+            all.extend(rows.collect::<Result<Vec<_>, _>>()?);
+        }
+        all.sort_by_key(|(arrival, _)| *arrival);
+        all.dedup_by_key(|(arrival, _)| *arrival);
+        Ok(all.into_iter().map(|(_, waiting)| waiting).collect())
     }
 
     /// The rooms in which something waits for a key.

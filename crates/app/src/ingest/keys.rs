@@ -100,19 +100,27 @@ impl Planner<'_> {
     /// Reads what waited for the keys that have come. Once all devices have their news, so that a message reaches all
     /// who can read it at once.
     pub(crate) async fn use_keys(&mut self) {
-        for (slot, key) in std::mem::take(&mut self.keys) {
-            let Some(room) = self.app.rooms.by_id(&key.room_id) else { continue };
-            self.read_waiting(room.key, &key).await;
-            self.read_withheld(&slot, room.key, &key).await;
+        let keys = std::mem::take(&mut self.keys);
+        let known = |key: &MegolmKey| self.app.rooms.by_id(&key.room_id).map(|room| room.key);
+        let keys: Vec<_> = keys.into_iter().filter_map(|(slot, key)| Some((slot, known(&key)?, key))).collect();
+        self.read_waiting(keys.iter().map(|(_, room, key)| (*room, key.session_id.clone())).collect()).await;
+        for (slot, room, key) in &keys {
+            self.read_withheld(slot, *room, key).await;
         }
     }
 
-    async fn read_waiting(&mut self, room: RoomKey, key: &MegolmKey) {
-        let session = key.session_id.clone();
-        let waiting = self.app.store.read(move |r| r.waiting(room, &session)).await.unwrap_or_default();
+    async fn read_waiting(&mut self, keys: Vec<(RoomKey, String)>) {
+        if keys.is_empty() {
+            return;
+        }
+        let waiting = self.app.store.read(move |r| r.waiting(&keys)).await.unwrap_or_default();
         for event in waiting {
-            let Ok(raw) = serde_json::from_str::<&RawValue>(&event.event) else { continue };
-            if let Incoming::Encrypted { head, session_id, .. } = Incoming::parse(raw, Some(&key.room_id)) {
+            let (Ok(raw), Some(room)) =
+                (serde_json::from_str::<&RawValue>(&event.event), self.app.rooms.get(event.room))
+            else {
+                continue;
+            };
+            if let Incoming::Encrypted { head, session_id, .. } = Incoming::parse(raw, Some(&room.room_id)) {
                 self.read_sealed(raw, head, session_id).await;
             }
         }

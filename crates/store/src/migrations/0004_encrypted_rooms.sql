@@ -11,12 +11,13 @@ ALTER TABLE log ADD COLUMN encrypted INTEGER NOT NULL DEFAULT 0;
 
 -- Encrypted events that no puppet can read yet, as they came.
 CREATE TABLE waiting (
-  event_id       TEXT PRIMARY KEY,
+  arrival        INTEGER PRIMARY KEY AUTOINCREMENT,
+  event_id       TEXT NOT NULL UNIQUE,
   room_key       INTEGER NOT NULL REFERENCES rooms ON DELETE CASCADE,
   session_id     TEXT NOT NULL,
   event          TEXT NOT NULL,
   received_at_ms INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE INDEX waiting_by_session ON waiting (room_key, session_id);
 
 -- Events that one agent's own machine cannot read though another's can, or that it could not read in time.
