@@ -10,6 +10,7 @@ mod common;
 
 mod clients;
 mod devices;
+mod kill;
 mod late_keys;
 mod membership;
 mod outages;
