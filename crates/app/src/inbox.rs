@@ -68,9 +68,9 @@ impl App {
     }
 }
 
-/// With what is withheld from the agent by now: to be asked for after [`App::arrived_through`], which is told of a
-/// message only after it is known who may not read it.
-fn up_to_date(agent: &AgentLive, seat: &Seat) -> Seat {
+/// With what is withheld from the agent by now. Ask after having looked into the log, or after
+/// [`App::arrived_through`]: both are told of a message only after it is known who may not read it.
+pub(crate) fn up_to_date(agent: &AgentLive, seat: &Seat) -> Seat {
     let now = agent.seat_in(seat.room);
     now.map_or_else(|| seat.clone(), |now| Seat { withheld: now.withheld, late: now.late, ..seat.clone() })
 }

@@ -10,6 +10,7 @@ use parlour_domain::{
 };
 
 use crate::{
+    inbox::up_to_date,
     live::{AgentLive, RoomLive, RoomLog},
     view::{Quote, Seen},
 };
@@ -18,6 +19,7 @@ pub(crate) fn see(agent: &AgentLive, seat: &Seat, room: &RoomLive, message: &Arc
     let me = agent.user_id();
     let kind = room.kind();
     let answered = room.with_log(|log| answered(log, seat, message));
+    let answered = answered.filter(|m| up_to_date(agent, seat).sees(m));
     Seen {
         room: room.room(),
         from_me: message.sender == me,

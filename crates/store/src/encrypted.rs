@@ -7,10 +7,10 @@ use parlour_domain::{
     visibility::Visibility,
 };
 use ruma::{EventId, OwnedEventId};
-use rusqlite::Row;
+use rusqlite::{OptionalExtension, Row};
 
 use crate::{
-    Reader, StoreError, Tx,
+    Gap, Reader, StoreError, Tx,
     value::{event_digest, id, text},
 };
 
@@ -65,6 +65,27 @@ impl Tx<'_> {
 
     pub fn drop_waiting(&self, event_id: &EventId) -> Result<(), StoreError> {
         self.0.prepare_cached("DELETE FROM waiting WHERE event_id = ?1")?.execute([event_id.as_str()])?;
+        Ok(())
+    }
+
+    /// What has waited since before `since_ms` without anybody being told is a gap before the message `before`.
+    pub fn tell_unread(&self, room: RoomKey, before: Seq, since_ms: i64) -> Result<Option<Gap>, StoreError> {
+        let tell = "UPDATE waiting SET told = 1 WHERE room_key = ?1 AND told = 0 AND received_at_ms < ?2";
+        if self.0.prepare_cached(tell)?.execute((room.0, since_ms))? == 0 {
+            return Ok(None);
+        }
+        let last = "SELECT event_id FROM log WHERE room_key = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT 1";
+        let mut last = self.0.prepare_cached(last)?;
+        let after: Option<String> = last.query_row((room.0, before.0), |row| row.get(0)).optional()?;
+        let after_event_id = after.map(|a| id(&a, "log.event_id")).transpose()?;
+        let gap = Gap { before, after_event_id, reason: "undecryptable".to_owned() };
+        self.add_gap(&gap)?;
+        Ok(Some(gap))
+    }
+
+    /// Forgets what has waited since before that: no key is to be hoped for any more.
+    pub fn forget_waiting(&self, before_ms: i64) -> Result<(), StoreError> {
+        self.0.prepare_cached("DELETE FROM waiting WHERE received_at_ms < ?1")?.execute([before_ms])?;
         Ok(())
     }
 

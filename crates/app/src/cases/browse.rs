@@ -8,7 +8,9 @@ use parlour_domain::{
     message::Message,
 };
 
-use crate::{app::App, caller::Caller, request::Browse, seen::see, view::Browsed};
+use crate::{
+    app::App, caller::Caller, inbox::up_to_date, request::Browse, seen::see, view::Browsed,
+};
 
 impl App {
     /// Pages through a room's kept messages.
@@ -23,6 +25,7 @@ impl App {
         let (seat, room) = self.my_room(agent, ask.room_id.as_deref())?;
         room.load(&self.store, self.now()).await?;
         let mut messages = room.with_log(|log| log.in_order());
+        let seat = up_to_date(agent, &seat);
         messages.retain(|m| seat.sees(m));
         let anchor = ends.find(&messages)?;
         let keep = |i: usize| {

@@ -11,7 +11,7 @@ use parlour_domain::{
 use crate::{
     app::App,
     caller::Caller,
-    inbox::Scope,
+    inbox::{Scope, up_to_date},
     live::RoomLive,
     seen::see,
     view::{Looked, Seen},
@@ -32,7 +32,8 @@ impl App {
         let mut looked = Looked { messages: vec![], missing: vec![] };
         let mut given: HashSet<Seq> = HashSet::new();
         for id in ids {
-            match MessageRef::parse(&id).and_then(|r| find(&scope, &r)) {
+            let found = MessageRef::parse(&id).and_then(|r| find(&scope, &r));
+            match found.filter(|(seat, _, message)| up_to_date(agent, seat).sees(message)) {
                 None => looked.missing.push(id),
                 Some((seat, room, message)) if given.insert(message.seq) => {
                     let seen: Seen = see(agent, seat, room, &message);

@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     app::App,
     caller::Caller,
+    inbox::up_to_date,
     live::{AgentLive, RoomLive},
     lobbies::lobbies_full,
     quotas::speaking_charges,
@@ -71,7 +72,7 @@ impl App {
         everyone_allowed(ask, room.kind())?;
         text_allowed(&ask.text)?;
         let mentions = mentions(&ask.mentions)?;
-        let answered = ask.reply_to.as_deref().map(|r| answered(r, seat, room)).transpose()?;
+        let answered = ask.reply_to.as_deref().map(|r| answered(r, &up_to_date(agent, seat), room)).transpose()?;
         if !seat.present() {
             return Err(lobbies_full());
         }

@@ -14,6 +14,9 @@ use crate::{
     sending::{append, cut_back},
 };
 
+/// So long a key may take before agents are told that something cannot be read.
+const UNREADABLE_AFTER_MS: i64 = 5 * 60_000;
+
 /// What a step came to, once it is on disk.
 #[derive(Debug)]
 pub(crate) enum Effect {
@@ -206,8 +209,14 @@ fn unsealed(tx: &Tx<'_>, unsealed: Unsealed) -> Result<Vec<Effect>, StoreError> 
         Step::Edit { room, edit } => (*room, edit.target.clone()),
         _ => return Ok(vec![]),
     };
-    let effects = carry_out(tx, *then)?;
+    let mut effects = carry_out(tx, *then)?;
     let Some(seq) = tx.seq_of(&target)? else { return Ok(effects) };
+    if let Some(Effect::Log { changes, .. }) = effects.first_mut()
+        && changes.iter().any(|c| matches!(c, LogChange::Added(_)))
+        && let Some(gap) = tx.tell_unread(room, seq, unsealed.received_at_ms - UNREADABLE_AFTER_MS)?
+    {
+        changes.push(LogChange::Gap(gap));
+    }
     let mut all = vec![];
     for agent in unsealed.withheld {
         tx.withhold(&Exception {

@@ -31,6 +31,7 @@ pub(crate) struct Unsealed {
     pub(crate) session_id: String,
     /// As it came.
     pub(crate) event: String,
+    pub(crate) received_at_ms: i64,
     /// Who is in the room and cannot read it.
     pub(crate) withheld: Vec<AgentKey>,
     /// What it says: a message or an edit; `None`: nothing for us.
@@ -167,6 +168,7 @@ impl Planner<'_> {
             event_id: head.event_id,
             session_id: decrypted.session_id,
             event: raw.get().to_owned(),
+            received_at_ms: self.received_at_ms,
             withheld,
             then: then.map(Box::new),
         }));

@@ -5,6 +5,8 @@ use parlour_store::StoreError;
 use crate::app::App;
 
 const EVERY_MS: i64 = 60_000;
+/// A key that has not come for so long is not to be hoped for.
+const WAITING_KEPT_MS: i64 = 14 * 24 * 60 * 60_000;
 
 impl App {
     /// Once a minute: idle agents, calls noted down, windows that are over, logs that nobody looks at.
@@ -32,6 +34,9 @@ impl App {
             tracing::warn!(%error, "cannot forget old quotas");
         }
         self.keyring.let_go(now);
+        if let Err(error) = self.store.write(move |tx| tx.forget_waiting(now - WAITING_KEPT_MS)).await {
+            tracing::warn!(%error, "cannot forget what nobody can read");
+        }
         self.rooms.all().iter().for_each(|room| room.unload_unused(now));
     }
 

@@ -16,7 +16,9 @@ CREATE TABLE waiting (
   room_key       INTEGER NOT NULL REFERENCES rooms ON DELETE CASCADE,
   session_id     TEXT NOT NULL,
   event          TEXT NOT NULL,
-  received_at_ms INTEGER NOT NULL
+  received_at_ms INTEGER NOT NULL,
+  -- agents have been told that something cannot be read
+  told           INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX waiting_by_session ON waiting (room_key, session_id);
 
