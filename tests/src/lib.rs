@@ -30,6 +30,6 @@ pub use http::{Answer, encode};
 pub use human::{Client, Human};
 pub use person::Person;
 pub use proxy::{Fault, Proxy};
-pub use stack::{Plan, SERVER_NAME, Stack};
+pub use stack::{Devices, Plan, SERVER_NAME, Stack};
 pub use time::{Deadline, fresh_uuid, until};
 pub use timeline::{count, said, stored, submission_ids};

@@ -1,4 +1,5 @@
-//! A TCP proxy between bridge and homeserver that loses what a real network loses now and then.
+//! A TCP proxy between bridge and homeserver that loses what a real network loses now and then, and can be a homeserver
+//! that offers less.
 
 use std::sync::Arc;
 
@@ -30,16 +31,19 @@ pub struct Proxy {
 
 struct Shared {
     upstream: u16,
+    /// Whether devices of puppets are refused.
+    no_devices: bool,
     fault: watch::Sender<Fault>,
     caught: watch::Sender<usize>,
 }
 
 impl Proxy {
-    pub(crate) async fn start(upstream: u16) -> Result<Self> {
+    pub(crate) async fn start(upstream: u16, no_devices: bool) -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let port = listener.local_addr()?.port();
         let shared = Arc::new(Shared {
             upstream,
+            no_devices,
             fault: watch::Sender::new(Fault::None),
             caught: watch::Sender::new(0),
         });
@@ -96,6 +100,9 @@ async fn relay(mut client: TcpStream, shared: &Shared) -> std::io::Result<()> {
             read = client.read(&mut up) => {
                 let chunk = &up[..read?];
                 if chunk.is_empty() { return Ok(()) }
+                if shared.no_devices && let Some(answer) = without_devices(chunk) {
+                    return refuse(client, answer).await;
+                }
                 sending = is_send(chunk).unwrap_or(sending);
                 if sending && *shared.fault.borrow() == Fault::LoseRequest {
                     shared.caught.send_modify(|count| *count += 1);
@@ -111,6 +118,32 @@ async fn relay(mut client: TcpStream, shared: &Shared) -> std::io::Result<()> {
             }
         }
     }
+}
+
+/// What a homeserver says that lets an appservice neither make nor name a puppet's device (Conduit 0.11).
+fn without_devices(chunk: &[u8]) -> Option<&'static str> {
+    let line = chunk.split(|byte| *byte == b'\r').next().unwrap_or_default();
+    let line = String::from_utf8_lossy(line);
+    let has = |part: &str| line.contains(part);
+    match () {
+        () if line.starts_with("PUT ") && has("/devices/") => Some("404 Not Found"),
+        () if line.starts_with("GET ") && has("/sync?") && has("user_id=") => {
+            Some("500 Internal Server Error")
+        }
+        // A message is taken, whatever device is named; keys would be somebody else's.
+        () if has("/keys/") && has("device_id=") => Some("400 Bad Request"),
+        () => None,
+    }
+}
+
+/// Answers, and reads the rest of the request, since a close with something unread would take the answer back.
+async fn refuse(mut client: TcpStream, status: &str) -> std::io::Result<()> {
+    let body = r#"{"errcode":"M_UNRECOGNIZED","error":"no such thing here"}"#;
+    let head = format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nConnection: close\r\n");
+    let answer = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
+    client.write_all(answer.as_bytes()).await?;
+    client.shutdown().await?;
+    tokio::io::copy(&mut client, &mut tokio::io::sink()).await.map(drop)
 }
 
 /// Whether an answer is lost; returns once it is.

@@ -25,13 +25,25 @@ pub struct Plan {
     pub lobbies: Vec<&'static str>,
     /// Whether the bridge talks to the homeserver through a [`Proxy`].
     pub proxy: bool,
-    /// Whether the homeserver pushes to-device messages, device lists and key counts.
-    pub pushed_keys: bool,
+    /// How the homeserver lets the bridge reach puppets' devices.
+    pub devices: Devices,
+}
+
+/// What a homeserver offers an appservice for its puppets' devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Devices {
+    /// Synapse with the experimental flags: keys come in transactions.
+    Pushed,
+    /// Stock Synapse: the bridge asks, as the device.
+    Pulled,
+    /// As Conduit: no device of a puppet can be made or named by the appservice, a puppet logs in. Needs the proxy, which
+    /// refuses it.
+    OwnToken,
 }
 
 impl Default for Plan {
     fn default() -> Self {
-        Self { lobbies: vec!["lobby"], proxy: false, pushed_keys: true }
+        Self { lobbies: vec!["lobby"], proxy: false, devices: Devices::Pushed }
     }
 }
 
@@ -54,11 +66,16 @@ impl Stack {
     pub async fn prepare(plan: Plan) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("parlour-story-").tempdir()?;
         let (homeserver, port, metrics) = (free_port()?, free_port()?, free_port()?);
-        let proxy = if plan.proxy { Some(Proxy::start(homeserver).await?) } else { None };
+        let own_token = plan.devices == Devices::OwnToken;
+        let proxied = plan.proxy || own_token;
+        let proxy = if proxied { Some(Proxy::start(homeserver, own_token).await?) } else { None };
         let reached = proxy.as_ref().map_or(homeserver, Proxy::port);
         std::fs::write(folder.path().join("parlour.toml"), config(&plan, reached, port, metrics)?)?;
         let bridge = Bridge::new(folder.path(), port, metrics)?;
         bridge.command(&["registration"])?;
+        if own_token {
+            allow_logins(folder.path())?;
+        }
         let synapse = block_in_place(|| synapse(folder.path(), homeserver, &plan))?;
         let secrets = Mutex::new(registration_secrets(folder.path())?);
         Ok(Self { bridge, synapse, proxy, folder, secrets, told: false })
@@ -164,9 +181,18 @@ fn synapse(folder: &Path, port: u16, plan: &Plan) -> Result<Synapse> {
     let mut config = Config::new(venv, folder.join("synapse"));
     config.port = port;
     config.server_name = SERVER_NAME.to_owned();
-    config.e2ee_flags = plan.pushed_keys;
+    config.e2ee_flags = plan.devices == Devices::Pushed;
     config.registrations = vec![folder.join("registration.yaml")];
     Synapse::start(config)
+}
+
+/// Synapse refuses appservice logins where the registration has MSC4190.
+fn allow_logins(folder: &Path) -> Result<()> {
+    let file = folder.join("registration.yaml");
+    let text = std::fs::read_to_string(&file)?;
+    let kept: Vec<&str> = text.lines().filter(|line| !line.starts_with("io.element.msc4190")).collect();
+    ensure!(kept.len() < text.lines().count(), "the registration does not mention MSC4190");
+    Ok(std::fs::write(file, kept.join("\n"))?)
 }
 
 /// Limits are up: the stories are about other things, and all their agents are one source.

@@ -1,7 +1,7 @@
 //! Both directions, on every way that keys come, with either client.
 
 use anyhow::{Result, ensure};
-use parlour_tests::{Client, Plan};
+use parlour_tests::{Client, Devices, Plan};
 use serde_json::json;
 
 use crate::common::text;
@@ -25,11 +25,22 @@ async fn a_strict_person_talks_with_agents() -> Result<()> {
     trio.finish().await
 }
 
-/// Stock Synapse, without the experimental flags.
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_that_are_not_pushed_are_fetched() -> Result<()> {
-    let trio = Trio::start(Plan { pushed_keys: false, ..Plan::default() }).await?;
-    trio.all_talk("stock Synapse").await?;
+    over(Devices::Pulled).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn puppets_with_tokens_of_their_own() -> Result<()> {
+    over(Devices::OwnToken).await
+}
+
+/// Also after a restart, and with sessions that the bridge has to fetch.
+async fn over(devices: Devices) -> Result<()> {
+    let trio = Trio::start(Plan { devices, ..Plan::default() }).await?;
+    trio.all_talk("such a homeserver").await?;
+    every_device_is_signed(&trio).await?;
+    trio.world.stack.bridge.restart().await?;
     trio.ada.obey("new_session", json!({"room": trio.room.id})).await?;
     trio.all_talk("another session").await?;
     trio.finish().await
