@@ -186,17 +186,22 @@ impl Reader<'_> {
         Ok(rooms.collect::<Result<_, _>>()?)
     }
 
-    /// What is withheld from an agent for want of a room key.
+    /// What is withheld from an agent for want of one of these room keys, in the order it arrived.
     pub fn withheld(
         &self,
         agent: AgentKey,
-        room: RoomKey,
-        session_id: &str,
+        keys: &[(RoomKey, String)],
     ) -> Result<Vec<Exception>, StoreError> {
         let query = "SELECT * FROM exceptions
             WHERE agent_key = ?1 AND room_key = ?2 AND session_id = ?3 AND late_at IS NULL";
-        let row = (agent.0, room.0, session_id);
-        self.0.prepare_cached(query)?.query_and_then(row, exception)?.collect()
+        let mut query = self.0.prepare_cached(query)?;
+        let mut all = vec![];
+        for (room, session_id) in keys {
+            let rows = query.query_and_then((agent.0, room.0, session_id), exception)?;
+            all.extend(rows.collect::<Result<Vec<_>, _>>()?);
+        }
+        all.sort_by_key(|exception| exception.seq);
+        Ok(all)
     }
 
     /// Whether an event waits for its key.

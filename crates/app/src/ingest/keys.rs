@@ -1,7 +1,7 @@
 //! What a transaction or a pull brings for devices: taken in before the events that it unlocks.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, atomic::Ordering},
 };
 
@@ -104,8 +104,13 @@ impl Planner<'_> {
         let known = |key: &MegolmKey| self.app.rooms.by_id(&key.room_id).map(|room| room.key);
         let keys: Vec<_> = keys.into_iter().filter_map(|(slot, key)| Some((slot, known(&key)?, key))).collect();
         self.read_waiting(keys.iter().map(|(_, room, key)| (*room, key.session_id.clone())).collect()).await;
-        for (slot, room, key) in &keys {
-            self.read_withheld(slot, *room, key).await;
+        let mut by_slot: BTreeMap<OwnedUserId, (Arc<Slot>, Vec<(RoomKey, String)>)> = BTreeMap::new();
+        for (slot, room, key) in keys {
+            let of_slot = by_slot.entry(slot.user.clone()).or_insert_with(|| (slot, vec![]));
+            of_slot.1.push((room, key.session_id));
+        }
+        for (slot, keys) in by_slot.into_values() {
+            self.read_withheld(&slot, keys).await;
         }
     }
 
@@ -127,14 +132,18 @@ impl Planner<'_> {
     }
 
     /// Others have read it already; now this agent may.
-    async fn read_withheld(&mut self, slot: &Arc<Slot>, room: RoomKey, key: &MegolmKey) {
-        let Some(agent) = self.app.agents.by_user(&slot.user) else { return };
-        let (agent, session) = (agent.key(), key.session_id.clone());
-        let withheld = self.app.store.read(move |r| r.withheld(agent, room, &session)).await;
+    async fn read_withheld(&mut self, slot: &Arc<Slot>, keys: Vec<(RoomKey, String)>) {
+        let Some(agent) = self.app.agents.by_user(&slot.user).map(|agent| agent.key()) else { return };
+        let withheld = self.app.store.read(move |r| r.withheld(agent, &keys)).await;
         for exception in withheld.unwrap_or_default() {
-            let Ok(raw) = serde_json::from_str::<&RawValue>(&exception.event) else { continue };
+            let room = exception.room;
+            let (Ok(raw), Some(live)) =
+                (serde_json::from_str::<&RawValue>(&exception.event), self.app.rooms.get(room))
+            else {
+                continue;
+            };
             let Some(held) = self.hold(slot).await else { return };
-            if held.can_read(raw, &key.room_id).await.unwrap_or(false) {
+            if held.can_read(raw, &live.room_id).await.unwrap_or(false) {
                 self.steps.push(Step::Readable { agent, room, event_id: exception.event_id });
             }
         }
