@@ -7,11 +7,13 @@ use anyhow::{Context, Result, ensure};
 use parking_lot::Mutex;
 use parlour_synapse::{Config, Synapse, free_port, install, shared_venv};
 use rusqlite::{Connection, OpenFlags};
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::task::block_in_place;
 
 use crate::agent::Agent;
 use crate::bridge::Bridge;
+use crate::http::{Answer, client, encode};
 use crate::person::Person;
 use crate::proxy::Proxy;
 
@@ -234,5 +236,16 @@ impl Stack {
     /// The registration has none.
     pub fn hs_token(&self) -> Result<String> {
         registration_secrets(self.folder())?.pop().context("no hs_token")
+    }
+
+    /// Deletes a puppet's device, as the appservice may.
+    ///
+    /// # Errors
+    /// Synapse refuses.
+    pub async fn delete_device(&self, user: &str, device: &str) -> Result<()> {
+        let token = registration_secrets(self.folder())?.swap_remove(0);
+        let url = format!("{}/_matrix/client/v3/devices/{}", self.synapse.url(), encode(device));
+        let request = client()?.delete(url).query(&[("user_id", user)]).bearer_auth(token);
+        Answer::of(request.json(&json!({}))).await?.expect(200).map(drop)
     }
 }

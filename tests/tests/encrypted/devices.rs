@@ -11,6 +11,34 @@ use crate::world::{Trio, person_reads, signed_device};
 /// More than any puppet has one-time keys.
 const CLAIMS: usize = 120;
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_persons_new_device_while_the_bridge_was_down() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    trio.all_talk("one device").await?;
+    let stack = &trio.world.stack;
+    stack.bridge.stop().await?;
+    let phone = Human::sign_in(&stack.synapse, stack.folder(), "ada", Client::Js).await?;
+    ensure!(phone.device_id != trio.ada.device_id, "the same device");
+    phone.obey("read", json!({"room": trio.room.id, "n": 1})).await?;
+    let words = "from the phone while it was down";
+    let early = trio.world.human_says(&phone, &trio.room.id, words).await?;
+    stack.bridge.start()?;
+    stack.bridge.ready().await?;
+    for agent in trio.agents() {
+        crate::world::agent_reads(agent, &early, words).await?;
+    }
+    for agent in trio.agents() {
+        let words = format!("{} to both devices", agent.display_name);
+        let event_id = trio.world.agent_says(agent, &words).await?;
+        person_reads(&trio.ada, &event_id, &words).await?;
+        person_reads(&phone, &event_id, &words).await?;
+    }
+    trio.human_talks(&phone, "from the phone").await?;
+    trio.all_talk("two devices").await?;
+    let Trio { world, room, ada, .. } = trio;
+    world.finish(&room.id, &[&ada, &phone]).await
+}
+
 /// Somebody claims all one-time keys of a puppet; the fallback key serves until there are new ones.
 #[tokio::test(flavor = "multi_thread")]
 async fn after_all_one_time_keys_were_claimed() -> Result<()> {

@@ -16,5 +16,6 @@ mod membership;
 mod outages;
 mod people_rooms;
 mod sends;
+mod switched;
 mod talk;
 mod world;
