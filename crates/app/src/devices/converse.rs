@@ -32,10 +32,8 @@ impl App {
         for request in requests {
             let device = slot.device().ok_or(DeviceError::NoDevice)?;
             let answer = self.client.carry(device.who(&slot.user), &request.call).await;
-            if let Err(error) = &answer
-                && is_gone(error)
-            {
-                self.give_up_device(slot).await;
+            if let Err(error) = &answer {
+                self.device_refused(slot, error).await;
             }
             let answer = answer?;
             let mut held = self.hold(slot).await?;
@@ -43,6 +41,13 @@ impl App {
             self.after_call(&mut held, taken).await?;
         }
         Ok(())
+    }
+
+    /// A device that the homeserver does not know any more is given up; the next one is made when it is needed.
+    pub(crate) async fn device_refused(&self, slot: &Arc<Slot>, error: &HsError) {
+        if is_gone(error) {
+            self.give_up_device(slot).await;
+        }
     }
 
     /// Commits what a call of a machine left behind, whatever came of the call.
@@ -94,6 +99,6 @@ impl App {
 }
 
 /// The homeserver has no such device any more.
-pub(super) fn is_gone(error: &HsError) -> bool {
+fn is_gone(error: &HsError) -> bool {
     error.has_code("M_UNKNOWN_DEVICE") || error.has_code("M_UNKNOWN_TOKEN")
 }

@@ -183,6 +183,11 @@ impl Slot {
         self.device.lock().as_mut().map(change);
     }
 
+    /// Whether what waits for it was fetched a moment ago.
+    pub(crate) fn pulled_since(&self, ms: i64) -> bool {
+        self.pulled_ms.load(Ordering::Relaxed) > ms
+    }
+
     pub(super) fn used(&self, now_ms: i64) {
         self.used_ms.fetch_max(now_ms, Ordering::Relaxed);
     }

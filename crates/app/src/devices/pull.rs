@@ -3,7 +3,7 @@ use std::sync::{Arc, atomic::Ordering};
 use futures_util::{StreamExt, stream};
 use parlour_domain::ids::RoomKey;
 
-use super::{DeviceError, Slot, converse::is_gone};
+use super::{DeviceError, Slot};
 use crate::{
     app::App,
     ingest::{Planner, Step},
@@ -37,10 +37,8 @@ impl App {
     async fn pull_page(self: &Arc<Self>, slot: &Arc<Slot>) -> Result<bool, DeviceError> {
         let device = slot.device().ok_or(DeviceError::NoDevice)?;
         let pulled = self.client.pull(device.who(&slot.user), device.since.as_deref()).await;
-        if let Err(error) = &pulled
-            && is_gone(error)
-        {
-            self.give_up_device(slot).await;
+        if let Err(error) = &pulled {
+            self.device_refused(slot, error).await;
         }
         let pulled = pulled?;
         let more = !pulled.news.to_device.is_empty() || device.since.is_none();
@@ -89,8 +87,12 @@ impl App {
             if self.tasks.stopping() {
                 return;
             }
-            if let Err(error) = self.pull_device(&slot).await {
-                tracing::info!(%error, user = %slot.user, "cannot pull keys yet");
+            let Err(error) = self.pull_device(&slot).await else { return };
+            tracing::info!(%error, user = %slot.user, "cannot pull keys yet");
+            if slot.device().is_none()
+                && let Err(error) = self.ensure_device(&slot.user).await
+            {
+                tracing::warn!(%error, user = %slot.user, "a device cannot be made anew yet");
             }
         };
         stream::iter(slots).for_each_concurrent(AT_ONCE, pull).await;

@@ -92,8 +92,7 @@ impl App {
     /// Where the homeserver pushes no news of devices, they are fetched before a message goes out.
     async fn fetch_news(&self, slot: &Arc<Slot>) {
         let Some(app) = self.me.upgrade() else { return };
-        let fresh = slot.pulled_ms.load(Ordering::Relaxed) + NEWS_KEEP_MS > self.now();
-        if self.keyring.is_pushed() || fresh {
+        if self.keyring.is_pushed() || slot.pulled_since(self.now() - NEWS_KEEP_MS) {
             return;
         }
         if let Err(error) = app.pull_device(slot).await {

@@ -22,6 +22,9 @@ use crate::{
     sending::author,
 };
 
+/// Somebody who withholds keys must not make us fetch for each message.
+const FETCHED_MS: i64 = 30_000;
+
 /// A person's event that was decrypted.
 #[derive(Clone, Debug)]
 pub(crate) struct Unsealed {
@@ -144,6 +147,10 @@ impl Planner<'_> {
             };
             if !reads {
                 withheld.push(agent.key());
+            }
+            if let Some(slot) = slot.filter(|s| !reads && !s.pulled_since(self.app.now() - FETCHED_MS)) {
+                // its key may have been lost on the way
+                self.pull.insert(slot.user.clone());
             }
         }
         Ok((decrypted, withheld))

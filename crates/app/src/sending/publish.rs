@@ -151,6 +151,14 @@ impl App {
         if !order.room.may_be_encrypted() {
             return Ok(None);
         }
+        if !order.room.state_read()
+            && let Err(error) = self.survey(&order.room, order.agent.user_id()).await
+        {
+            tracing::info!(%error, room = %order.room.room_id, "cannot read a room's state yet");
+        }
+        if !order.room.may_be_encrypted() {
+            return Ok(None);
+        }
         let sealed = self.seal(&order.agent, &order.room, &order.claim.content).await;
         let (sealed, held) = sealed.map_err(|error| self.device_fault(error))?;
         order.claim.sealed = Some(sealed);
@@ -209,14 +217,17 @@ impl App {
         // Synapse keeps answers by id and appservice, not by user: two puppets must never share one
         let send_txn_id = format!("{}.{}", agent.user_id().localpart(), submission.id);
         let user = agent.user_id();
-        let device = match submission.sealed {
-            Some(_) => self.keyring.with_device(user).and_then(|slot| slot.device()),
-            None => None,
-        };
+        let slot = submission.sealed.as_ref().and_then(|_| self.keyring.with_device(user));
+        let device = slot.as_ref().and_then(|slot| slot.device());
         let device_id = device.as_ref().map(|device| &*device.device_id);
-        self.client
+        let sent = self
+            .client
             .send(user, device_id, &room.room_id, event_type, &send_txn_id, content, SEND_TIMEOUT)
-            .await
+            .await;
+        if let (Err(error), Some(slot)) = (&sent, &slot) {
+            self.device_refused(slot, error).await;
+        }
+        sent
     }
 
     /// Certain not to have happened: the claim goes, the quota comes back.
