@@ -21,6 +21,7 @@ mod bridge;
 mod chance;
 mod clock;
 mod deadline;
+mod owner;
 pub mod homeserver;
 
 pub use agent::{Agent, Pending};
@@ -29,4 +30,5 @@ pub use bridge::{Bridge, Setup, lobby};
 pub use chance::SeededChance;
 pub use clock::ManualClock;
 pub use deadline::{DEADLINE, eventually, eventually_is, within};
+pub use owner::shown_code;
 pub use homeserver::{Call, FakeHomeserver, Held, Mishap, Person, When};

@@ -32,7 +32,9 @@ impl App {
         for agent in self.agents.all().into_iter().filter(|a| !a.ended() && a.is_in(room.key)) {
             let _one = agent.moving.lock().await;
             if self.gets_in(&agent, to).await? {
-                self.go_on_in(room, to, &agent).await?;
+                if !self.go_on_in(room, to, &agent).await? {
+                    self.client.leave(agent.user_id(), to, None).await?;
+                }
                 return Ok(());
             }
         }
