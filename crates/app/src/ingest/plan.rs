@@ -248,9 +248,10 @@ impl<'a> Planner<'a> {
         self.steps.push(Step::Member { room: room.key, member });
     }
 
-    /// News of a join may be old: the agent was taken out since, for idleness or by the room's owner.
+    /// News of a join may be old: the agent was taken out since, for idleness or by the room's owner. And in private
+    /// rooms a place is given by whoever let the agent in, where that is not done yet: not before the room was read.
     async fn joined(&mut self, agent: &AgentLive, room: &RoomLive) {
-        if !agent.has_left_since(room.key) && !self.app.was_removed(agent, room).await {
+        if !agent.has_left_since(room.key) && self.app.may_sit_in(agent, room).await {
             self.steps.push(Step::Joined { agent: agent.key(), room: room.key });
         }
     }

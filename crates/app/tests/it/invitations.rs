@@ -175,6 +175,7 @@ async fn a_room_that_was_upgraded_goes_on_under_its_number(#[case] join_rule: &s
     }
     bridge.caught_up().await;
     eventually("it is in the new room", || async { number(agent.me().await.unwrap(), &new) }).await;
+    eventually_is("nobody stays behind", || !bridge.hs.is_joined(&old, agent.user_id.as_str())).await;
     bridge.crash_and_restart().await;
     assert_eq!(number(agent.me().await.unwrap(), &new), Some(before));
     assert_eq!(number(agent.me().await.unwrap(), &old), None);
@@ -183,7 +184,26 @@ async fn a_room_that_was_upgraded_goes_on_under_its_number(#[case] join_rule: &s
     let look = agent.wait(parlour_app::request::Wait { room_id: Some(new.clone()), ..wait(0) }).await.unwrap();
     assert_eq!(look.texts(), ["in the old one", "in the new one"], "the cursor goes on");
     agent.send(Send { room_id: Some(new.clone()), ..text("here") }).await.unwrap();
-    eventually_is("nobody stays behind", || !bridge.hs.is_joined(&old, agent.user_id.as_str())).await;
+}
+
+/// The bridge dies in the middle, whatever it was doing.
+#[tokio::test]
+async fn following_outlives_a_crash() {
+    let mut bridge = Bridge::start().await;
+    let (agent, ada) = (bridge.join("Scout").await, bridge.hs.person("ada"));
+    let old = ada.make_room(&private());
+    ada.invite(&old, agent.user_id.as_str());
+    rooms(&bridge, &agent, 2).await;
+    let held = bridge.hs.hold(Call::State, parlour_testkit::When::Before);
+    let new = ada.upgrade(&old, "public");
+    held.arrived().await;
+    bridge.crash().await;
+    held.cut();
+    bridge.boot().await;
+    bridge.ready().await;
+    let say = || Send { room_id: Some(new.clone()), ..text("here") };
+    eventually("it can speak", || async { agent.send(say()).await.ok() }).await;
+    assert_eq!(bridge.hs.texts(&new).last().map(String::as_str), Some("here"));
 }
 
 #[tokio::test]

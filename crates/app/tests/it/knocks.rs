@@ -43,6 +43,12 @@ impl Den {
         self.owner.list_knocks(&self.number).await.unwrap().into_iter().map(|k| k.display_name).collect()
     }
 
+    /// The first wait after entering a room only looks.
+    async fn look_around(&self) {
+        self.owner.look().await.unwrap();
+        self.guest.look().await.unwrap();
+    }
+
     fn inside(&self, agent: &Agent) -> bool {
         self.bridge.hs.is_joined(&self.room, agent.user_id.as_str())
     }
@@ -51,6 +57,7 @@ impl Den {
 #[tokio::test]
 async fn a_knock_wakes_the_owner_once_and_admission_ends_the_knockers_wait() {
     let den = Den::new().await;
+    den.look_around().await;
     let waits = begin(&den.bridge, &den.owner, wait(30)).await;
     let knock = den.knock(&den.guest).await;
     assert_eq!((knock.status, knock.expires_at_ms), (KnockStatus::Waiting, knock.knocked_at_ms + KNOCK_LIFE_MS));
@@ -92,6 +99,7 @@ async fn a_knock_while_nobody_waited_is_told_at_once_also_after_a_restart() {
 #[tokio::test]
 async fn a_wait_for_one_room_hears_only_its_door() {
     let den = Den::new().await;
+    den.look_around().await;
     let lobby = Some(den.bridge.lobby());
     let waits = begin(&den.bridge, &den.owner, Wait { room_id: lobby, ..wait(2) }).await;
     den.knock(&den.guest).await;
