@@ -8,7 +8,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-/// What happens to sends, that is to `PUT .../send/m.room.message/...`. Everything else passes.
+/// What happens to sends, that is to `PUT .../send/m.room.message/...`, and to `POST .../createRoom`. Everything else
+/// passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// They pass.
@@ -132,11 +133,12 @@ async fn strikes(shared: &Shared) -> bool {
     }
 }
 
-/// Whether a request that begins here is a send; `None` where none begins. The bridge's client does not pipeline, so a
+/// Whether a request that begins here is a send or makes a room; `None` where none begins. The bridge's client does not pipeline, so a
 /// request begins with a chunk of its own.
 fn is_send(chunk: &[u8]) -> Option<bool> {
     let begins = [&b"GET "[..], b"PUT ", b"POST ", b"DELETE "].iter().any(|verb| chunk.starts_with(verb));
     let line = chunk.split(|byte| *byte == b'\r').next().unwrap_or_default();
-    begins
-        .then(|| line.starts_with(b"PUT ") && String::from_utf8_lossy(line).contains("/send/m.room.message/"))
+    let line = String::from_utf8_lossy(line);
+    let send = line.starts_with("PUT ") && line.contains("/send/m.room.message/");
+    begins.then(|| send || line.starts_with("POST ") && line.contains("/createRoom"))
 }

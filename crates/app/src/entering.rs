@@ -6,7 +6,7 @@ use parlour_domain::{
     code::AgentCode,
     fault::{Code, Fault},
     ids::{AgentKey, RoomKey},
-    knock::{Answer, Knock, Outcome, Pass, Status, Way, code_opens},
+    knock::{Answer, Knock, Outcome, Status, Way, code_opens},
     quota::RetryAfter,
     room::RoomKind,
     room_ref::RoomRef,
@@ -160,19 +160,11 @@ impl App {
         Ok(self.write_and_follow(write, follow).await?)
     }
 
-    /// Whether an agent was let into a room, and not put out since. Lobbies are open to all.
-    pub(crate) async fn may_sit_in(&self, agent: &AgentLive, room: &RoomLive) -> bool {
-        room.kind() == RoomKind::Lobby || self.pass(agent, room).await.is_some_and(Pass::holds)
-    }
-
     /// Whether an agent was put out of a private room and not let in again since.
     pub(crate) async fn was_removed(&self, agent: &AgentLive, room: &RoomLive) -> bool {
-        self.pass(agent, room).await.is_some_and(|pass| !pass.holds())
-    }
-
-    async fn pass(&self, agent: &AgentLive, room: &RoomLive) -> Option<Pass> {
         let (key, at) = (agent.key(), room.key);
-        self.store.read(move |r| r.pass(key, at)).await.ok().flatten()
+        let pass = self.store.read(move |r| r.pass(key, at)).await;
+        pass.is_ok_and(|pass| pass.is_some_and(|p| !p.holds()))
     }
 
     /// Invites and joins. Who is invited or in already needs no invitation: then joining says whether it is so.

@@ -131,7 +131,12 @@ fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
             }
         }
         Step::Member { room, member } => tx.put_member(room, &member)?,
-        Step::Joined { agent, room } => return Ok(vec![Effect::Seat(tx.seat_confirmed(agent, room)?)]),
+        Step::Joined { agent, room } => {
+            // in a private room only whoever was let in has a place: not one that was removed meanwhile, nor one that
+            // follows an invitation before the room was read
+            let seat = tx.may_sit(agent, room)?.then(|| tx.seat_confirmed(agent, room)).transpose()?;
+            return Ok(seat.map(Effect::Seat).into_iter().collect());
+        }
         Step::Left { agent, room, removed } => {
             if removed {
                 tx.revoke(agent, room)?;

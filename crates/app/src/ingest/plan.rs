@@ -194,7 +194,7 @@ impl<'a> Planner<'a> {
             return self.unknown_room(&state).await;
         };
         match state.change {
-            StateChange::Member(member) => self.member(&room, &state.head.sender, member, live).await,
+            StateChange::Member(member) => self.member(&room, &state.head.sender, member, live),
             StateChange::Name(name) => {
                 room.set_name(name.clone());
                 self.steps.push(Step::Name { room: room.key, name });
@@ -230,10 +230,10 @@ impl<'a> Planner<'a> {
         room.set_power(power);
     }
 
-    async fn member(&mut self, room: &Arc<RoomLive>, by: &UserId, state: MemberState, live: bool) {
+    fn member(&mut self, room: &Arc<RoomLive>, by: &UserId, state: MemberState, live: bool) {
         if let Some(agent) = self.app.agents.by_user(&state.user) {
             match state.membership {
-                Membership::Join => self.joined(&agent, room).await,
+                Membership::Join => self.joined(&agent, room),
                 Membership::Leave | Membership::Ban => self.left(&agent, room, by, live),
                 Membership::Invite | Membership::Knock => {}
             }
@@ -248,10 +248,9 @@ impl<'a> Planner<'a> {
         self.steps.push(Step::Member { room: room.key, member });
     }
 
-    /// News of a join may be old: the agent was taken out since, for idleness or by the room's owner. And in private
-    /// rooms a place is given by whoever let the agent in, where that is not done yet: not before the room was read.
-    async fn joined(&mut self, agent: &AgentLive, room: &RoomLive) {
-        if !agent.has_left_since(room.key) && self.app.may_sit_in(agent, room).await {
+    /// News of a join may be old: the agent was taken out since.
+    fn joined(&mut self, agent: &AgentLive, room: &RoomLive) {
+        if !agent.has_left_since(room.key) {
             self.steps.push(Step::Joined { agent: agent.key(), room: room.key });
         }
     }
