@@ -15,7 +15,13 @@ use serde_json::{Value, json};
 mod common;
 use common::text;
 
-async fn manage(owner: &Agent, method: Method, room: &str, more: &str, body: Option<&Value>) -> Result<Answer> {
+async fn manage(
+    owner: &Agent,
+    method: Method,
+    room: &str,
+    more: &str,
+    body: Option<&Value>,
+) -> Result<Answer> {
     owner.call(method, &format!("/me/private-rooms/{}{more}", encode(room)), body).await
 }
 
@@ -56,7 +62,8 @@ async fn by_code_by_knock_by_invitation_and_out_again() -> Result<()> {
     let begun = Instant::now();
     let made = make(&owner, "Den").await?.expect(201)?;
     println!("making a room took {:?}", begun.elapsed());
-    let (room, number) = (text(&made["room"]["matrixRoomId"]).to_owned(), text(&made["room"]["catalogId"]).to_owned());
+    let (room, number) =
+        (text(&made["room"]["matrixRoomId"]).to_owned(), text(&made["room"]["catalogId"]).to_owned());
     let code = text(&made["code"]["code"]).to_owned();
     stack.keep_secret(&code);
     ensure!(text(&made["share"]["en"]).contains(&code) && text(&made["share"]["zh"]).contains(&number));
@@ -67,7 +74,9 @@ async fn by_code_by_knock_by_invitation_and_out_again() -> Result<()> {
     manage(&owner, Method::POST, &number, "/invitations", Some(&body)).await?.expect(204)?;
     manage(&owner, Method::POST, &number, "/invitations", Some(&body)).await?.expect(204)?;
     let nobody = json!({"accountId": "@nobody:hs.test"});
-    manage(&owner, Method::POST, &room, "/invitations", Some(&nobody)).await?.refusal(404, "account_not_found")?;
+    manage(&owner, Method::POST, &room, "/invitations", Some(&nobody))
+        .await?
+        .refusal(404, "account_not_found")?;
     ada.join(&room).await?;
     assert_eq!(ada.state(&room, "m.room.encryption").await?["algorithm"], "m.megolm.v1.aes-sha2");
     assert_eq!(ada.state(&room, "m.room.join_rules").await?["join_rule"], "knock");
@@ -82,7 +91,9 @@ async fn by_code_by_knock_by_invitation_and_out_again() -> Result<()> {
     let guest_id = ada.member_named(&room, &guest.display_name).await?;
 
     // put out: the old code opens nothing, a knock does
-    manage(&owner, Method::DELETE, &number, &format!("/agents/{}", guest.agent_id), None).await?.expect(204)?;
+    manage(&owner, Method::DELETE, &number, &format!("/agents/{}", guest.agent_id), None)
+        .await?
+        .expect(204)?;
     assert_eq!(membership(&ada, &room, &guest_id).await?, "leave");
     enter(&guest, json!({"code": code})).await?.refusal(404, "code_invalid")?;
     let knock = enter(&guest, json!({"room": number})).await?.expect(202)?;
@@ -114,7 +125,10 @@ async fn by_code_by_knock_by_invitation_and_out_again() -> Result<()> {
     owner.send(&say).await?.refusal(403, "forbidden")?;
     let said = ada.say(&room, "too late").await;
     ensure!(said.is_err(), "a person may still speak in a closed room");
-    ensure!(ada.timeline(&room).await?.iter().all(|e| e["type"] != "m.room.message"), "plain text in the room");
+    ensure!(
+        ada.timeline(&room).await?.iter().all(|e| e["type"] != "m.room.message"),
+        "plain text in the room"
+    );
     let rooms = guest.get("/me").await?.expect(200)?["rooms"].as_array().map_or(0, Vec::len);
     assert_eq!(rooms, 2, "a closed room can be read");
     guest.history("limit=5").await?;
@@ -163,12 +177,18 @@ async fn in_rooms_of_people() -> Result<()> {
         assert_eq!(known["name"], "Ada's");
         let hello = ada.say(&room, "hello").await?;
         scout.hear(&hello).await?;
-        let event = scout.send_until_sent(&json!({"text": "hi", "roomId": room, "submissionId": parlour_tests::fresh_uuid()}), 30).await?;
+        let event = scout
+            .send_until_sent(
+                &json!({"text": "hi", "roomId": room, "submissionId": parlour_tests::fresh_uuid()}),
+                30,
+            )
+            .await?;
         ada.see_event(&event).await?;
 
         // upgraded: the same number, and the conversation goes on
         let upgraded = format!("/rooms/{}/upgrade", encode(&room));
-        let answer = ada.call(Method::POST, &upgraded, Some(&json!({"new_version": "12"}))).await?.expect(200)?;
+        let answer =
+            ada.call(Method::POST, &upgraded, Some(&json!({"new_version": "12"}))).await?.expect(200)?;
         let new = text(&answer["replacement_room"]).to_owned();
         let invite = format!("/rooms/{}/invite", encode(&new));
         ada.call(Method::POST, &invite, Some(&json!({"user_id": puppet}))).await?.expect(200)?;

@@ -21,8 +21,8 @@ mod bridge;
 mod chance;
 mod clock;
 mod deadline;
-mod owner;
 pub mod homeserver;
+mod owner;
 
 pub use agent::{Agent, Pending};
 pub use ask::{Texts, browse, join, named, wait};
@@ -30,5 +30,5 @@ pub use bridge::{Bridge, Setup, lobby};
 pub use chance::SeededChance;
 pub use clock::ManualClock;
 pub use deadline::{DEADLINE, eventually, eventually_is, within};
-pub use owner::shown_code;
 pub use homeserver::{Call, FakeHomeserver, Held, Mishap, Person, When};
+pub use owner::shown_code;

@@ -16,8 +16,15 @@ use crate::{
 /// What a step came to, once it is on disk.
 #[derive(Debug)]
 enum Effect {
-    Log { room: RoomKey, changes: Vec<LogChange> },
-    Landed { agent: AgentKey, submission: MessageId, event_id: OwnedEventId },
+    Log {
+        room: RoomKey,
+        changes: Vec<LogChange>,
+    },
+    Landed {
+        agent: AgentKey,
+        submission: MessageId,
+        event_id: OwnedEventId,
+    },
     Seat(SeatRow),
     /// There is an invitation or a tombstone to follow.
     Follow,

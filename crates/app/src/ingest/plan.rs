@@ -271,7 +271,8 @@ impl<'a> Planner<'a> {
     /// People's invitations are followed or declined later; those of ours are part of letting an agent in. A puppet
     /// that does not exist is nobody's to answer for.
     fn invited(&mut self, state: &StateEvent) {
-        let StateChange::Member(MemberState { membership: Membership::Invite, user, .. }) = &state.change else {
+        let StateChange::Member(MemberState { membership: Membership::Invite, user, .. }) = &state.change
+        else {
             return;
         };
         let Some(agent) = self.app.agents.by_user(user).filter(|a| !a.ended()) else { return };
@@ -290,13 +291,16 @@ impl<'a> Planner<'a> {
     /// became of the homeserver's answer.
     async fn unknown_room(&mut self, state: &StateEvent) {
         let StateChange::Create(create) = &state.change else { return };
-        let (Some(number), Some(maker)) = (create.catalog_id, self.app.agents.by_user(&state.head.sender)) else {
+        let (Some(number), Some(maker)) = (create.catalog_id, self.app.agents.by_user(&state.head.sender))
+        else {
             return;
         };
         match self.app.take_over(number, &state.head.room_id).await {
             Ok(Some(_)) => {}
             Ok(None) => self.app.stray(maker.user_id(), &state.head.room_id),
-            Err(fault) => tracing::warn!(%fault, cause = fault.cause, "cannot take over a room that was made"),
+            Err(fault) => {
+                tracing::warn!(%fault, cause = fault.cause, "cannot take over a room that was made")
+            }
         }
     }
 }

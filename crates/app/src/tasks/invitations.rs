@@ -121,7 +121,7 @@ impl App {
         if let Some(before) = self.rooms.before(room_id)
             && self.go_on_in(&before, room_id, &agent).await?
         {
-            return Ok(self.take_invited_seat(&agent, room_id).await?);
+            return self.take_invited_seat(&agent, room_id).await;
         }
         self.come_to_know(&agent, room_id).await
     }

@@ -29,7 +29,11 @@ impl App {
     }
 
     /// The first of ours who can get in opens the way. Where nobody can, it is done once somebody is invited.
-    async fn follow_tombstone(self: &Arc<Self>, room: &Arc<RoomLive>, to: &RoomId) -> Result<(), FollowError> {
+    async fn follow_tombstone(
+        self: &Arc<Self>,
+        room: &Arc<RoomLive>,
+        to: &RoomId,
+    ) -> Result<(), FollowError> {
         for agent in self.agents.all().into_iter().filter(|a| !a.ended() && a.is_in(room.key)) {
             let _one = agent.moving.lock().await;
             if self.gets_in(&agent, to).await? {
@@ -60,7 +64,8 @@ impl App {
         to: &RoomId,
         first: &AgentLive,
     ) -> Result<bool, FollowError> {
-        let create = self.client.state_content(first.user_id(), to, "m.room.create").await?.unwrap_or_default();
+        let create =
+            self.client.state_content(first.user_id(), to, "m.room.create").await?.unwrap_or_default();
         if create["predecessor"]["room_id"].as_str() != Some(room.room_id.as_str()) {
             let key = room.key;
             self.store.write(move |tx| tx.set_successor(key, None)).await?;
@@ -83,7 +88,8 @@ impl App {
     /// Rooms whose state nobody has read: a restart came between the move and that.
     pub(crate) async fn settle_unread(self: &Arc<Self>) -> bool {
         let mut all = true;
-        for room in self.rooms.all().into_iter().filter(|r| r.kind() == RoomKind::Private && !r.state_read()) {
+        for room in self.rooms.all().into_iter().filter(|r| r.kind() == RoomKind::Private && !r.state_read())
+        {
             let Some(first) = self.agents.all().into_iter().find(|a| !a.ended() && a.is_in(room.key)) else {
                 continue;
             };
@@ -120,7 +126,8 @@ impl App {
                 continue;
             }
             let (key, at) = (agent.key(), new.key);
-            let follow = |app: &Arc<Self>, left: Option<SeatRow>| left.into_iter().for_each(|row| app.seat(row));
+            let follow =
+                |app: &Arc<Self>, left: Option<SeatRow>| left.into_iter().for_each(|row| app.seat(row));
             self.write_and_follow(move |tx: &Tx<'_>| tx.seat_left(key, at, false), follow).await?;
         }
         Ok(inside)

@@ -39,7 +39,9 @@ async fn a_person_is_invited_and_told_who_reads_along() {
     let invites = bridge.hs.calls(Call::Invite);
     owner.invite(&room, &ada.user_id, source).await.unwrap();
     assert_eq!(bridge.hs.calls(Call::Invite), invites, "invited already");
-    for nobody in ["@eve:example.org", "eve", "@eve:elsewhere.org", owner.user_id.as_str(), "@parlour:example.org"] {
+    for nobody in
+        ["@eve:example.org", "eve", "@eve:elsewhere.org", owner.user_id.as_str(), "@parlour:example.org"]
+    {
         assert_eq!(code(owner.invite(&room, nobody, source).await), Code::AccountNotFound, "{nobody}");
     }
 }
@@ -181,7 +183,8 @@ async fn a_room_that_was_upgraded_goes_on_under_its_number(#[case] join_rule: &s
     assert_eq!(number(agent.me().await.unwrap(), &old), None);
     ada.say(&new, "in the new one");
     bridge.caught_up().await;
-    let look = agent.wait(parlour_app::request::Wait { room_id: Some(new.clone()), ..wait(0) }).await.unwrap();
+    let look =
+        agent.wait(parlour_app::request::Wait { room_id: Some(new.clone()), ..wait(0) }).await.unwrap();
     assert_eq!(look.texts(), ["in the old one", "in the new one"], "the cursor goes on");
     agent.send(Send { room_id: Some(new.clone()), ..text("here") }).await.unwrap();
 }
@@ -218,5 +221,6 @@ async fn a_tombstone_that_leads_elsewhere_is_not_followed() {
     bridge.caught_up().await;
     eventually_is("it has looked and gone again", || bridge.hs.calls(Call::StateContent) > 0).await;
     assert!(rooms(&bridge, &agent, 2).await.contains(&old));
-    eventually_is("it is not in the other room", || !bridge.hs.is_joined(&lure, agent.user_id.as_str())).await;
+    eventually_is("it is not in the other room", || !bridge.hs.is_joined(&lure, agent.user_id.as_str()))
+        .await;
 }

@@ -60,7 +60,10 @@ async fn a_knock_wakes_the_owner_once_and_admission_ends_the_knockers_wait() {
     den.look_around().await;
     let waits = begin(&den.bridge, &den.owner, wait(30)).await;
     let knock = den.knock(&den.guest).await;
-    assert_eq!((knock.status, knock.expires_at_ms), (KnockStatus::Waiting, knock.knocked_at_ms + KNOCK_LIFE_MS));
+    assert_eq!(
+        (knock.status, knock.expires_at_ms),
+        (KnockStatus::Waiting, knock.knocked_at_ms + KNOCK_LIFE_MS)
+    );
     let told = waits.await.unwrap();
     assert_eq!((told.reason, told.messages.len()), (Reason::Knocks, 0));
     assert_eq!(told.incoming_knocks[0].display_name, den.guest.display_name);

@@ -145,11 +145,13 @@ async fn limits_of_open_rooms() {
 #[tokio::test]
 async fn a_code_opens_the_room_until_it_is_replaced_or_switched_off() {
     let bridge = Bridge::start().await;
-    let (owner, guest, late) = (bridge.join("Owner").await, bridge.join("Guest").await, bridge.join("Late").await);
+    let (owner, guest, late) =
+        (bridge.join("Owner").await, bridge.join("Guest").await, bridge.join("Late").await);
     let made = owner.make_room("Den").await.unwrap();
     let (room, number) = (made.access.room.room_id.to_string(), made.access.room.catalog_id.to_string());
     let first = shown_code(&made.access);
-    let entered = guest.enter_by_code(&first.to_lowercase().replace('-', " "), bridge.stranger()).await.unwrap();
+    let entered =
+        guest.enter_by_code(&first.to_lowercase().replace('-', " "), bridge.stranger()).await.unwrap();
     assert!(matches!(entered, Entered::Room(r) if r.room_id == *room));
     assert!(bridge.hs.is_joined(&room, guest.user_id.as_str()));
 
@@ -204,7 +206,8 @@ async fn only_wrong_codes_are_guesses() {
 #[tokio::test]
 async fn nobody_speaks_in_a_closed_room_and_all_may_read_it() {
     let bridge = Bridge::start().await;
-    let (owner, guest, ada) = (bridge.join("Owner").await, bridge.join("Guest").await, bridge.hs.person("ada"));
+    let (owner, guest, ada) =
+        (bridge.join("Owner").await, bridge.join("Guest").await, bridge.hs.person("ada"));
     let made = owner.make_room("Den").await.unwrap();
     let (room, number) = (made.access.room.room_id.to_string(), made.access.room.catalog_id.to_string());
     let secret = shown_code(&made.access);
@@ -258,5 +261,8 @@ async fn rooms_close_when_their_owner_leaves() {
     eventually_is("the owner is out", || !bridge.hs.is_joined(&room, owner.user_id.as_str())).await;
     assert!(!bridge.hs.may_speak(&room, guest.user_id.as_str()), "closed before the owner went");
     assert_eq!(guest.me().await.unwrap().rooms.len(), 2, "it stays readable");
-    assert_eq!(code(guest.enter(&made.access.room.catalog_id.to_string(), bridge.stranger()).await), Code::RoomNotFound);
+    assert_eq!(
+        code(guest.enter(&made.access.room.catalog_id.to_string(), bridge.stranger()).await),
+        Code::RoomNotFound
+    );
 }

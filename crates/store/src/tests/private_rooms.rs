@@ -64,7 +64,10 @@ fn open_rooms_are_counted_with_those_being_made() {
     assert!(matches!(claimed(&store, claim(11, 0)), RoomClaimed::New(_)));
     assert_eq!(claimed(&store, claim(12, 1)), RoomClaimed::TooMany);
     let later = SUBMISSION_EFFORT_MS + 1;
-    assert!(matches!(claimed(&store, claim(12, later)), RoomClaimed::New(_)), "nobody came back for the other");
+    assert!(
+        matches!(claimed(&store, claim(12, later)), RoomClaimed::New(_)),
+        "nobody came back for the other"
+    );
     let other = RoomClaim { owner: OTHER_AGENT, ..claim(13, later) };
     assert!(matches!(claimed(&store, other), RoomClaimed::New(_)));
     let full = RoomClaim { owner: OTHER_AGENT, ..claim(14, later) };

@@ -201,7 +201,9 @@ impl FakeHomeserver {
     /// Rooms that somebody is in.
     #[must_use]
     pub fn rooms_of(&self, user: &str) -> Vec<String> {
-        self.look(|w| w.rooms.iter().filter(|(_, r)| r.membership(user) == "join").map(|(id, _)| id.clone()).collect())
+        self.look(|w| {
+            w.rooms.iter().filter(|(_, r)| r.membership(user) == "join").map(|(id, _)| id.clone()).collect()
+        })
     }
 
     /// Whether somebody has the power to speak in a room.

@@ -194,7 +194,9 @@ impl App {
 fn too_many(limit: u32) -> Fault {
     Fault::new(
         Code::RoomLimitReached,
-        format!("You have {limit} open rooms, which is as many as you may. Close one, or use one that you have."),
+        format!(
+            "You have {limit} open rooms, which is as many as you may. Close one, or use one that you have."
+        ),
     )
 }
 
