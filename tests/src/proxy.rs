@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-/// What happens to sends of messages, encrypted or not. Everything else passes.
+/// What happens to sends of messages, encrypted or not, and to `POST .../createRoom`. Everything else passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// They pass.
@@ -165,7 +165,7 @@ async fn strikes(shared: &Shared) -> bool {
     }
 }
 
-/// Whether a request that begins here is a send; `None` where none begins. The bridge's client does not pipeline, so a
+/// Whether a request that begins here is a send or makes a room; `None` where none begins. The bridge's client does not pipeline, so a
 /// request begins with a chunk of its own.
 fn is_send(chunk: &[u8]) -> Option<bool> {
     let begins = [&b"GET "[..], b"PUT ", b"POST ", b"DELETE "].iter().any(|verb| chunk.starts_with(verb));
@@ -173,5 +173,6 @@ fn is_send(chunk: &[u8]) -> Option<bool> {
     let line = String::from_utf8_lossy(line);
     let message =
         || ["/send/m.room.message/", "/send/m.room.encrypted/"].iter().any(|part| line.contains(part));
-    begins.then(|| line.starts_with("PUT ") && message())
+    let send = line.starts_with("PUT ") && message();
+    begins.then(|| send || line.starts_with("POST ") && line.contains("/createRoom"))
 }

@@ -6,8 +6,8 @@ use parking_lot::Mutex;
 use parlour_app::{
     request::{Browse, Enter, Join, Send, Source, Wait},
     view::{
-        Access, Acked, Admitted, Browsed, CodeState, Entered, Inbox, IncomingKnock, Lobby, Looked, Me, OwnRoom, Readiness,
-        Seen, Sent, Welcome,
+        Access, Acked, Admitted, Browsed, CodeState, Entered, Inbox, IncomingKnock, Lobby, Looked, Me,
+        OwnRoom, Readiness, Seen, Sent, Welcome,
     },
 };
 use parlour_domain::{
@@ -242,12 +242,7 @@ impl App {
         Ok(Admitted { agent_id: agent.id, display_name: agent.display_name })
     }
 
-    pub(crate) async fn decline(
-        self: &Arc<Self>,
-        _: &Caller,
-        room: &str,
-        agent: &str,
-    ) -> Result<(), Fault> {
+    pub(crate) async fn decline(self: &Arc<Self>, _: &Caller, room: &str, agent: &str) -> Result<(), Fault> {
         self.note(format!("decline {room:?} {agent:?}"))
     }
 

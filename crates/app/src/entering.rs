@@ -164,9 +164,6 @@ impl App {
 
     /// Whether an agent was put out of a private room and not let in again since.
     pub(crate) async fn was_removed(&self, agent: &AgentLive, room: &RoomLive) -> bool {
-        if room.kind() == RoomKind::Lobby {
-            return false;
-        }
         let (key, at) = (agent.key(), room.key);
         let pass = self.store.read(move |r| r.pass(key, at)).await;
         pass.is_ok_and(|pass| pass.is_some_and(|p| !p.holds()))
@@ -175,7 +172,7 @@ impl App {
     /// Invites and joins. Who is invited or in already needs no invitation: then joining says whether it is so.
     async fn bring_in(&self, agent: &AgentLive, room: &RoomLive) -> Result<(), Fault> {
         if room.may_be_encrypted() {
-            self.ensure_device(agent.user_id()).await.map_err(|error| self.device_fault(error))?;
+            self.device_for_room(agent.user_id()).await?;
         }
         let _entering = agent.enters(room.key);
         let invited = self.invite_puppet(agent.user_id(), room).await;

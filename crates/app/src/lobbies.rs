@@ -68,7 +68,7 @@ impl App {
     }
 
     /// Not before its state was read, which may say that it is encrypted.
-    fn open_lobby(&self, slug: &str) -> Option<Arc<RoomLive>> {
+    pub(crate) fn open_lobby(&self, slug: &str) -> Option<Arc<RoomLive>> {
         self.rooms.lobby(slug).filter(|r| r.power().is_some() && !r.encrypted())
     }
 

@@ -132,7 +132,8 @@ impl Fault {
 
     #[must_use]
     pub fn internal(cause: impl fmt::Display) -> Self {
-        Self::new(Code::Internal, "Something failed on our side. Try the same call again in a moment.").because(cause)
+        Self::new(Code::Internal, "Something failed on our side. Try the same call again in a moment.")
+            .because(cause)
     }
 
     #[must_use]
@@ -162,7 +163,9 @@ mod tests {
     fn the_table_of_codes_is_the_contracts() {
         let table: Vec<String> = Code::ALL
             .iter()
-            .map(|c| format!("{} {} {}", c.as_str(), c.status(), if c.retryable() { "retryable" } else { "final" }))
+            .map(|c| {
+                format!("{} {} {}", c.as_str(), c.status(), if c.retryable() { "retryable" } else { "final" })
+            })
             .collect();
         insta::assert_snapshot!(table.join("\n"));
     }

@@ -63,7 +63,13 @@ mod tests {
     #[case::nothing_at_all(0, Anchor::Newest, 3, &[], None)]
     #[case::around_odd(10, Anchor::Around(5), 3, &[3, 4, 5, 6], None)]
     #[case::around_at_the_edge(10, Anchor::Around(0), 4, &[0, 1, 2], None)]
-    fn pages(#[case] len: usize, #[case] anchor: Anchor, #[case] limit: usize, #[case] given: &[usize], #[case] next: Option<usize>) {
+    fn pages(
+        #[case] len: usize,
+        #[case] anchor: Anchor,
+        #[case] limit: usize,
+        #[case] given: &[usize],
+        #[case] next: Option<usize>,
+    ) {
         assert_eq!(page(len, anchor, limit, all), Page { given: given.to_vec(), next });
     }
 

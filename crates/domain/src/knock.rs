@@ -1,10 +1,7 @@
 //! Knocking on the door of a private room (wire contract, section 6): who is let in at once, who waits and for how long,
 //! and what an answer means later. Nothing here keeps state; what was decided before comes in as a [`Standing`].
 
-use crate::{
-    limits::KNOCK_LIFE_MS,
-    quota::RetryAfter,
-};
+use crate::{limits::KNOCK_LIFE_MS, quota::RetryAfter};
 
 /// The last knock of one agent on one door, as stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +167,8 @@ pub fn knock(standing: Standing, others: &[Knock], places: u32, now_ms: i64) -> 
     }
     let waiting = || others.iter().filter(|k| k.waits(now_ms));
     if waiting().count() >= places as usize {
-        let oldest = waiting().map(|k| k.expires_at_ms()).min().unwrap_or(now_ms.saturating_add(KNOCK_LIFE_MS));
+        let oldest =
+            waiting().map(|k| k.expires_at_ms()).min().unwrap_or(now_ms.saturating_add(KNOCK_LIFE_MS));
         return Outcome::Full(RetryAfter::until(oldest, now_ms));
     }
     // it waits already: the same knock, at the back of the queue

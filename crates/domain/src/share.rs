@@ -120,7 +120,8 @@ mod tests {
     #[test]
     fn the_code_is_nowhere_but_where_it_belongs() {
         let code = AgentCode::parse("0123-4567-89AB").ok();
-        for text in [share(place(), None).en, share(place(), None).zh, format!("{:?}", share(place(), code))] {
+        for text in [share(place(), None).en, share(place(), None).zh, format!("{:?}", share(place(), code))]
+        {
             assert!(!text.contains("0123"), "{text}");
         }
     }
@@ -128,7 +129,11 @@ mod tests {
     #[test]
     fn people_are_told_who_reads_along() {
         for text in [topic("example.org"), invitation("Scout #2316", "example.org")] {
-            assert!(text.contains("can read what is said") && text.contains("读得到") && text.contains("example.org"));
+            assert!(
+                text.contains("can read what is said")
+                    && text.contains("读得到")
+                    && text.contains("example.org")
+            );
         }
     }
 }

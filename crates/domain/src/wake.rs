@@ -112,7 +112,8 @@ mod tests {
     fn related_mentions_all_and_related_in_a_room_of_two(#[case] message: Message, #[case] wakes: [bool; 4]) {
         let lobby = Setting { kind: RoomKind::Lobby, of_two: false };
         let two = Setting { kind: RoomKind::Private, of_two: true };
-        let rules = [(Rule::Related, lobby), (Rule::Mentions, lobby), (Rule::All, lobby), (Rule::Related, two)];
+        let rules =
+            [(Rule::Related, lobby), (Rule::Mentions, lobby), (Rule::All, lobby), (Rule::Related, two)];
         let got = rules.map(|(rule, setting)| {
             Watch { rule, ..Watch::default() }.wakes(&message, user_id!("@agent_me:x"), setting)
         });
@@ -133,11 +134,7 @@ mod tests {
     fn explicit_terms_put_the_rule_aside() {
         let me = user_id!("@agent_me:x");
         let setting = Setting { kind: RoomKind::Lobby, of_two: false };
-        let from = Watch {
-            rule: Rule::All,
-            from: [UserId::parse(BOB).unwrap()].into(),
-            ..Watch::default()
-        };
+        let from = Watch { rule: Rule::All, from: [UserId::parse(BOB).unwrap()].into(), ..Watch::default() };
         assert!(from.wakes(&said(1, BOB), me, setting));
         assert!(!from.wakes(&said(1, ADA).mentioning(&[ME]), me, setting));
 

@@ -72,18 +72,20 @@ impl Tx<'_> {
     /// (`None`: at the end), after what precedes it. What is known already is left out, and what stood before it goes
     /// before it. Returns what was added.
     pub fn fill_in(&self, entries: Vec<NewEntry>, before: Option<Pos>) -> Result<Vec<Message>, StoreError> {
+        // what goes to the end was lost; what goes before something is history
+        let lost = before.is_none();
         let (mut added, mut run, mut seen) = (vec![], vec![], HashSet::new());
         for entry in entries {
             match self.known(&entry.event_id)? {
                 Some((_, pos, _)) if before.is_none_or(|b| pos < b) => {
-                    self.fill_run(std::mem::take(&mut run), Some(pos), &mut added)?;
+                    self.fill_run(std::mem::take(&mut run), Some(pos), lost, &mut added)?;
                 }
                 Some(_) => {}
                 None if self.is_past(&entry.event_id)? || !seen.insert(entry.event_id.clone()) => {}
                 None => run.push(entry),
             }
         }
-        self.fill_run(run, before, &mut added)?;
+        self.fill_run(run, before, lost, &mut added)?;
         Ok(added)
     }
 
@@ -91,10 +93,11 @@ impl Tx<'_> {
         &self,
         run: Vec<NewEntry>,
         before: Option<Pos>,
+        lost: bool,
         added: &mut Vec<Message>,
     ) -> Result<(), StoreError> {
         let Some(room) = run.first().map(|e| e.room) else { return Ok(()) };
-        let (places, moved) = self.places(room, before, run.len())?;
+        let (places, moved) = self.places(room, before, run.len(), lost)?;
         if let Some(moved) = moved {
             added.iter_mut().for_each(|m| moved.apply(&mut m.pos));
         }

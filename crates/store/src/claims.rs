@@ -8,10 +8,7 @@ use parlour_domain::{
 };
 use rusqlite::{OptionalExtension, Row};
 
-use crate::{
-    Charge, Overdrawn, Reader, StoreError, Tx,
-    value::catalog_id,
-};
+use crate::{Charge, Overdrawn, Reader, StoreError, Tx, value::catalog_id};
 
 /// A room that is being made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +64,8 @@ impl Tx<'_> {
             Ok(taken) => taken,
             Err(overdrawn) => return Ok(RoomClaimed::Overdrawn(overdrawn)),
         };
-        let add = "INSERT INTO room_claims (catalog_id, owner_key, name, claimed_at_ms) VALUES (?1, ?2, ?3, ?4)";
+        let add =
+            "INSERT INTO room_claims (catalog_id, owner_key, name, claimed_at_ms) VALUES (?1, ?2, ?3, ?4)";
         let row = (claim.catalog_id.0.as_bytes(), claim.owner.0, &claim.name, claim.claimed_at_ms);
         self.0.prepare_cached(add)?.execute(row)?;
         Ok(RoomClaimed::New(taken))

@@ -20,7 +20,8 @@ pub struct Invitation {
 impl Tx<'_> {
     /// A later invitation to the same room replaces an earlier one.
     pub fn put_invitation(&self, invitation: &Invitation) -> Result<(), StoreError> {
-        let put = "INSERT INTO invitations (agent_key, room_id, invited_by, received_at_ms) VALUES (?1, ?2, ?3, ?4)
+        let put =
+            "INSERT INTO invitations (agent_key, room_id, invited_by, received_at_ms) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT DO UPDATE SET invited_by = ?3, received_at_ms = ?4";
         self.0.prepare_cached(put)?.execute((
             invitation.agent.0,
@@ -41,7 +42,8 @@ impl Tx<'_> {
 
 impl Reader<'_> {
     pub fn invitations(&self) -> Result<Vec<Invitation>, StoreError> {
-        let query = "SELECT agent_key, room_id, invited_by, received_at_ms FROM invitations ORDER BY received_at_ms";
+        let query =
+            "SELECT agent_key, room_id, invited_by, received_at_ms FROM invitations ORDER BY received_at_ms";
         let row = |row: &Row<'_>| {
             Ok(Invitation {
                 agent: AgentKey(row.get("agent_key")?),

@@ -32,6 +32,14 @@ impl Tx<'_> {
     pub fn pass(&self, agent: AgentKey, room: RoomKey) -> Result<Option<Pass>, StoreError> {
         pass(self.0, agent, room)
     }
+
+    /// Whether an agent may have a place in a room: lobbies are open to all, private rooms to those who were let in.
+    pub fn may_sit(&self, agent: AgentKey, room: RoomKey) -> Result<bool, StoreError> {
+        let query = "SELECT kind = 'lobby' OR EXISTS (SELECT 1 FROM passes
+            WHERE passes.room_key = ?2 AND agent_key = ?1 AND removed_at_code IS NULL) FROM rooms WHERE room_key = ?2";
+        let mut query = self.0.prepare_cached(query)?;
+        Ok(query.query_row((agent.0, room.0), |row| row.get(0)).optional()?.unwrap_or(false))
+    }
 }
 
 impl Reader<'_> {

@@ -62,16 +62,18 @@ impl Tx<'_> {
     }
 
     /// `count` places before `before`, after what precedes it; or at the end. They take the later half of what is
-    /// free, so that history which is paged through backwards finds as much again before them.
+    /// free, so that history which is paged through backwards finds as much again before them. `lost`: they came after
+    /// what is settled, and only the telling of them was missed.
     pub(crate) fn places(
         &self,
         room: RoomKey,
         before: Option<Pos>,
         count: usize,
+        lost: bool,
     ) -> Result<(Vec<Pos>, Option<Moved>), StoreError> {
         let count = i64::try_from(count).unwrap_or(i64::MAX).min(i64::from(u32::MAX));
         let Some(before) = before else { return Ok((self.next_places(room, true, count)?, None)) };
-        let Some(after) = self.place_before(room, before)? else {
+        let Some(after) = self.place_before(room, before, lost)? else {
             return Ok((down_from(before, Pos::STEP, count), None));
         };
         let free = before.0 - after;
@@ -84,14 +86,13 @@ impl Tx<'_> {
         Ok((down_from(before, step, count), Some(moved)))
     }
 
-    /// What comes before a place: a message, or something that is none, such as a join that periods are bounded by.
-    fn place_before(&self, room: RoomKey, before: Pos) -> Result<Option<i64>, StoreError> {
-        let mut query = self.0.prepare_cached(
-            "SELECT max(pos) FROM (
-                SELECT max(pos) AS pos FROM log WHERE room_key = ?1 AND pos < ?2
-                UNION ALL SELECT settled_pos FROM rooms WHERE room_key = ?1 AND settled_pos < ?2 AND settled_pos > 0)",
-        )?;
-        Ok(query.query_row((room.0, before.0), |row| row.get(0))?)
+    /// The place of what comes before: a message; or, of what was lost, also something that is none but bounds periods,
+    /// such as a join.
+    fn place_before(&self, room: RoomKey, before: Pos, lost: bool) -> Result<Option<i64>, StoreError> {
+        let mut query = self.0.prepare_cached("SELECT max(pos) FROM log WHERE room_key = ?1 AND pos < ?2")?;
+        let message: Option<i64> = query.query_row((room.0, before.0), |row| row.get(0))?;
+        let settled = Some(self.settled(room)?.0).filter(|settled| lost && *settled < before.0);
+        Ok(message.max(settled))
     }
 
     /// Moves everything up to `last` far enough down that nothing meets: messages, those that left, and the periods of

@@ -63,7 +63,8 @@ impl Tx<'_> {
 
     /// A room of people, or the one that is known under this id.
     pub fn put_private_room(&self, new: &NewPrivateRoom) -> Result<RoomRow, StoreError> {
-        let add = "INSERT INTO rooms (room_id, catalog_id, kind, name, created_at_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+        let add =
+            "INSERT INTO rooms (room_id, catalog_id, kind, name, created_at_ms) VALUES (?1, ?2, ?3, ?4, ?5)
             ON CONFLICT (room_id) DO NOTHING";
         let kind = RoomKind::Private.as_str();
         let row = (new.room_id.as_str(), new.catalog_id.0.as_bytes(), kind, &new.name, new.created_at_ms);
@@ -139,7 +140,8 @@ impl Tx<'_> {
 
     /// The room goes on under another Matrix id: number, log, seats, code stay. What was known of its state does not.
     pub fn move_room(&self, room: RoomKey, to: &RoomId) -> Result<RoomRow, StoreError> {
-        let set = "UPDATE rooms SET room_id = ?2, successor = NULL, power = NULL, state_read = 0, encrypted = 0,
+        let set =
+            "UPDATE rooms SET room_id = ?2, successor = NULL, power = NULL, state_read = 0, encrypted = 0,
             visibility = 'shared' WHERE room_key = ?1";
         self.0.prepare_cached(set)?.execute((room.0, to.as_str()))?;
         self.0.prepare_cached("DELETE FROM members WHERE room_key = ?1")?.execute([room.0])?;

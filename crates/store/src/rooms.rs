@@ -52,7 +52,8 @@ pub struct Member {
     pub avatar_url: Option<String>,
 }
 
-const COLUMNS: &str = "room_key, room_id, catalog_id, kind, slug, name, visibility, power, encrypted, state_read,
+const COLUMNS: &str =
+    "room_key, room_id, catalog_id, kind, slug, name, visibility, power, encrypted, state_read,
     owner_key, closed_at_ms, silenced, successor";
 
 impl Tx<'_> {
@@ -84,7 +85,8 @@ impl Tx<'_> {
     }
 
     pub(crate) fn room_by_number(&self, number: CatalogId) -> Result<Option<RoomRow>, StoreError> {
-        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM rooms WHERE catalog_id = ?1"))?;
+        let mut query =
+            self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM rooms WHERE catalog_id = ?1"))?;
         query.query_and_then([number.0.as_bytes()], room_row)?.next().transpose()
     }
 

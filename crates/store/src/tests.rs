@@ -9,6 +9,7 @@ mod journal;
 mod killed;
 mod model;
 mod opening;
+mod private_rooms;
 mod quotas;
 mod reading;
 mod removal;

@@ -34,6 +34,8 @@ pub struct Agent {
     pub user_id: OwnedUserId,
     /// `Name #1234`.
     pub display_name: String,
+    /// `agentId`
+    pub id: String,
 }
 
 /// A call under way. Awaiting it ends at a deadline; a bridge that ends meanwhile is told as unavailable.
@@ -87,10 +89,11 @@ impl Agent {
             token: welcome.token.expose_secret().to_owned(),
             user_id: welcome.agent.user_id.clone(),
             display_name: welcome.agent.display_name.clone(),
+            id: welcome.agent.id.to_string(),
         }
     }
 
-    fn call<T, F, Fut>(&self, work: F) -> Pending<T>
+    pub(crate) fn call<T, F, Fut>(&self, work: F) -> Pending<T>
     where
         T: Send + 'static,
         F: FnOnce(Arc<App>, Caller) -> Fut + Send + 'static,

@@ -103,8 +103,9 @@ impl Bridge {
         let (kept, of_tasks, address) = (store.clone(), tasks.clone(), self.address);
         let opened = runtime.spawn(async move {
             let clock = Arc::new(clock);
-            let app =
-                App::open(settings, kept, client, clock, chance, SealingKey::new(&[7; 32]), of_tasks).await.expect("the app opens");
+            let app = App::open(settings, kept, client, clock, chance, SealingKey::new(&[7; 32]), of_tasks)
+                .await
+                .expect("the app opens");
             serve(app.clone(), address).await;
             app.start();
             app

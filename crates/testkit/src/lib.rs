@@ -22,6 +22,7 @@ mod chance;
 mod clock;
 mod deadline;
 pub mod homeserver;
+mod owner;
 
 pub use agent::{Agent, Pending};
 pub use ask::{Texts, browse, join, named, wait};
@@ -30,3 +31,4 @@ pub use chance::SeededChance;
 pub use clock::ManualClock;
 pub use deadline::{DEADLINE, eventually, eventually_is, within};
 pub use homeserver::{Call, FakeHomeserver, Held, Mishap, Person, When};
+pub use owner::shown_code;

@@ -71,7 +71,9 @@ impl App {
             }
             match tx.charge(&subjects, now)? {
                 Ok(taken) => Ok(Ok((tx.add_agent(&row)?, taken))),
-                Err(Overdrawn(retry_after)) => Ok(Err(overdrawn(retry_after, "New agents from your address"))),
+                Err(Overdrawn(retry_after)) => {
+                    Ok(Err(overdrawn(retry_after, "New agents from your address")))
+                }
             }
         });
         let (key, taken) = written.await??;

@@ -1,5 +1,6 @@
 use std::{fmt::Write, sync::Arc};
 
+use parlour_domain::fault::Fault;
 use parlour_matrix::{
     HsError,
     crypto::{CryptoError, DeviceAccount, Machine},
@@ -33,6 +34,18 @@ impl App {
             }
         }
         Ok(slot)
+    }
+
+    /// The same before a puppet comes into an encrypted room. On a homeserver that offers no devices in any way it comes
+    /// in all the same: it cannot speak there then, and hears what is not encrypted.
+    pub(crate) async fn device_for_room(&self, user: &UserId) -> Result<(), Fault> {
+        match self.ensure_device(user).await {
+            Err(DeviceError::Homeserver(error @ HsError::Refused { status: 404 | 405, .. })) => {
+                tracing::warn!(%error, %user, "the homeserver offers puppets no devices: no encrypted rooms");
+                Ok(())
+            }
+            made => made.map(drop).map_err(|error| self.device_fault(error)),
+        }
     }
 
     async fn make_device(&self, slot: &Arc<Slot>) -> Result<(), DeviceError> {

@@ -20,8 +20,15 @@ const UNREADABLE_AFTER_MS: i64 = 5 * 60_000;
 /// What a step came to, once it is on disk.
 #[derive(Debug)]
 pub(crate) enum Effect {
-    Log { room: RoomKey, changes: Vec<LogChange> },
-    Landed { agent: AgentKey, submission: MessageId, event_id: OwnedEventId },
+    Log {
+        room: RoomKey,
+        changes: Vec<LogChange>,
+    },
+    Landed {
+        agent: AgentKey,
+        submission: MessageId,
+        event_id: OwnedEventId,
+    },
     Seat(SeatRow),
     /// What an agent cannot read in a room, and what it was given late.
     Exceptions { agent: AgentKey, room: RoomKey, now: Exceptions, arrival: Option<Seq> },
@@ -159,7 +166,12 @@ pub(crate) fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreErr
             }
         }
         Step::Member { room, member } => tx.put_member(room, &member)?,
-        Step::Joined { agent, room } => return Ok(vec![Effect::Seat(tx.seat_confirmed(agent, room)?)]),
+        Step::Joined { agent, room } => {
+            // in a private room only whoever was let in has a place: not one that was removed meanwhile, nor one that
+            // follows an invitation before the room was read
+            let seat = tx.may_sit(agent, room)?.then(|| tx.seat_confirmed(agent, room)).transpose()?;
+            return Ok(seat.map(Effect::Seat).into_iter().collect());
+        }
         Step::Left { agent, room, removed } => {
             if removed {
                 tx.revoke(agent, room)?;

@@ -327,7 +327,7 @@ impl<'a> Planner<'a> {
             return self.unknown_room(&state).await;
         };
         match state.change {
-            StateChange::Member(member) => self.member(&room, &state.head.sender, member, live).await,
+            StateChange::Member(member) => self.member(&room, &state.head.sender, member, live),
             StateChange::Name(name) => {
                 room.set_name(name.clone());
                 self.steps.push(Step::Name { room: room.key, name });
@@ -365,10 +365,10 @@ impl<'a> Planner<'a> {
         room.set_power(power);
     }
 
-    async fn member(&mut self, room: &Arc<RoomLive>, by: &UserId, state: MemberState, live: bool) {
+    fn member(&mut self, room: &Arc<RoomLive>, by: &UserId, state: MemberState, live: bool) {
         if let Some(agent) = self.app.agents.by_user(&state.user) {
             match state.membership {
-                Membership::Join => self.joined(&agent, room).await,
+                Membership::Join => self.joined(&agent, room),
                 Membership::Leave | Membership::Ban => self.left(&agent, room, by, live),
                 Membership::Invite | Membership::Knock => {}
             }
@@ -383,9 +383,9 @@ impl<'a> Planner<'a> {
         self.steps.push(Step::Member { room: room.key, member });
     }
 
-    /// News of a join may be old: the agent was taken out since, for idleness or by the room's owner.
-    async fn joined(&mut self, agent: &AgentLive, room: &RoomLive) {
-        if !agent.has_left_since(room.key) && !self.app.was_removed(agent, room).await {
+    /// News of a join may be old: the agent was taken out since.
+    fn joined(&mut self, agent: &AgentLive, room: &RoomLive) {
+        if !agent.has_left_since(room.key) {
             self.steps.push(Step::Joined { agent: agent.key(), room: room.key });
         }
     }
@@ -406,7 +406,8 @@ impl<'a> Planner<'a> {
     /// People's invitations are followed or declined later; those of ours are part of letting an agent in. A puppet
     /// that does not exist is nobody's to answer for.
     fn invited(&mut self, state: &StateEvent) {
-        let StateChange::Member(MemberState { membership: Membership::Invite, user, .. }) = &state.change else {
+        let StateChange::Member(MemberState { membership: Membership::Invite, user, .. }) = &state.change
+        else {
             return;
         };
         let Some(agent) = self.app.agents.by_user(user).filter(|a| !a.ended()) else { return };
@@ -425,13 +426,16 @@ impl<'a> Planner<'a> {
     /// became of the homeserver's answer.
     async fn unknown_room(&mut self, state: &StateEvent) {
         let StateChange::Create(create) = &state.change else { return };
-        let (Some(number), Some(maker)) = (create.catalog_id, self.app.agents.by_user(&state.head.sender)) else {
+        let (Some(number), Some(maker)) = (create.catalog_id, self.app.agents.by_user(&state.head.sender))
+        else {
             return;
         };
         match self.app.take_over(number, &state.head.room_id).await {
             Ok(Some(_)) => {}
             Ok(None) => self.app.stray(maker.user_id(), &state.head.room_id),
-            Err(fault) => tracing::warn!(%fault, cause = fault.cause, "cannot take over a room that was made"),
+            Err(fault) => {
+                tracing::warn!(%fault, cause = fault.cause, "cannot take over a room that was made")
+            }
         }
     }
 }

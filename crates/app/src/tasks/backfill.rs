@@ -194,18 +194,17 @@ impl App {
 
 /// The newest message that was said before `reader` came in.
 fn last_before_join(back: &LookBack, room: &RoomId, reader: &UserId) -> Option<OwnedEventId> {
-    let is_join = |event: &&Box<RawValue>| match Incoming::parse(event, Some(room)) {
+    let is_join = |event: &RawValue| match Incoming::parse(event, Some(room)) {
         Incoming::State(StateEvent { change: StateChange::Member(member), .. }) => {
             member.user == reader && member.membership == Membership::Join
         }
         _ => false,
     };
-    let earlier = back.events.iter().skip_while(|event| !is_join(event));
-    earlier.filter_map(|event| match Incoming::parse(event, Some(room)) {
+    let mut earlier = back.events.iter().skip_while(|event| !is_join(event));
+    earlier.find_map(|event| match Incoming::parse(event, Some(room)) {
         Incoming::Message(message) => Some(message.head.event_id),
         _ => None,
     })
-    .next()
 }
 
 /// Messages, and what changes messages. Nothing else of the past counts today.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parlour_domain::{ids::CatalogId, room::RoomKind};
 use parlour_matrix::{CreateRoom, HsError};
 use parlour_store::NewRoom;
-use ruma::{OwnedRoomId, RoomAliasId};
+use ruma::{OwnedRoomAliasId, OwnedRoomId, RoomAliasId};
 use serde_json::json;
 
 use crate::{
@@ -17,14 +17,23 @@ use crate::{
 
 const FIRST_PAUSE_MS: i64 = 500;
 const LONGEST_PAUSE_MS: i64 = 10_000;
+/// Synapse brings the next hundred events within some 30 ms of the last.
+const QUIET_MS: i64 = 1_000;
+/// In `meta`: what was set up when everything was there last.
+const READY: &str = "ready";
 
 /// Why it is not ready, for `/ready` and the log. Holds no secret.
 type NotReady = String;
 
 impl App {
     pub(crate) fn start_bring_up(self: &Arc<Self>) {
-        let (app, leavers) = (self.clone(), self.leavers());
+        let (app, mut leavers) = (self.clone(), self.leavers());
         self.tasks.spawn(async move {
+            if app.is_as_before().await {
+                app.declare_ready();
+                std::mem::take(&mut leavers).into_iter().for_each(|agent| drop(app.start_leaving(agent)));
+                app.until_quiet().await;
+            }
             app.until_ready().await;
             leavers.into_iter().for_each(|agent| drop(app.start_leaving(agent)));
             app.watch_for_outages().await;
@@ -41,8 +50,61 @@ impl App {
             }
             pause_ms = (pause_ms * 2).min(LONGEST_PAUSE_MS);
         }
-        *self.readiness.lock() = Readiness::Ready;
-        tracing::info!("ready: agents can join");
+        self.declare_ready();
+        self.note_ready().await;
+    }
+
+    fn declare_ready(&self) {
+        let before = std::mem::replace(&mut *self.readiness.lock(), Readiness::Ready);
+        if before != Readiness::Ready {
+            tracing::info!("ready: agents can join");
+        }
+    }
+
+    /// All was there the last time, and the aliases lead to the same rooms. Then agents need not wait until everything
+    /// has been looked at again; and the homeserver, which is busy bringing what piled up, need not answer our looks
+    /// meanwhile.
+    async fn is_as_before(&self) -> bool {
+        let noted = self.store.read(|r| r.meta(READY)).await;
+        noted.is_ok_and(|noted| noted == Some(self.setting_up()))
+            && self.reach().await.is_ok()
+            && self.lobbies_are_as_before().await
+    }
+
+    async fn lobbies_are_as_before(&self) -> bool {
+        for lobby in &self.settings.lobbies {
+            let (room, alias) = (self.open_lobby(&lobby.slug), self.alias_of(lobby));
+            let Some((room, Ok(alias))) = room.map(|r| (r, alias)) else { return false };
+            if self.client.resolve_alias(&alias).await.ok().flatten().as_ref() != Some(&room.room_id) {
+                return false;
+            }
+        }
+        true
+    }
+
+    async fn note_ready(&self) {
+        let what = self.setting_up();
+        if let Err(error) = self.store.write(move |tx| tx.set_meta(READY, &what)).await {
+            tracing::warn!(%error, "cannot note that everything was there");
+        }
+    }
+
+    /// What there is to set up: with another config it is not as before.
+    fn setting_up(&self) -> Vec<u8> {
+        let lobbies = self.settings.lobbies.iter().map(|l| format!("{} {} {}", l.slug, l.alias, l.name));
+        lobbies.fold(self.settings.bot.to_string(), |all, lobby| format!("{all}\n{lobby}")).into_bytes()
+    }
+
+    /// Until the homeserver has brought what piled up, as far as one can tell.
+    async fn until_quiet(&self) {
+        let mut seen = None;
+        while !self.tasks.stopping() && seen != Some(self.handover.newest()) {
+            seen = Some(self.handover.newest());
+            tokio::select! {
+                () = self.clock.sleep_until(self.now() + QUIET_MS) => {}
+                () = self.tasks.stopped() => {}
+            }
+        }
     }
 
     fn report(&self, reason: &str) {
@@ -56,8 +118,7 @@ impl App {
 
     async fn bring_up(self: &Arc<Self>) -> Result<(), NotReady> {
         let bot = &self.settings.bot;
-        self.client.versions().await.map_err(|e| out_of_reach(&e))?;
-        self.ping().await?;
+        self.reach().await?;
         self.client.register(bot.localpart()).await.map_err(|e| format!("cannot register the bot: {e}"))?;
         self.client.whoami(bot).await.map_err(|e| {
             format!("the homeserver does not know {bot}; does homeserver.server_name say what it calls itself? {e}")
@@ -72,6 +133,11 @@ impl App {
         Ok(())
     }
 
+    async fn reach(&self) -> Result<(), NotReady> {
+        self.client.versions().await.map_err(|e| out_of_reach(&e))?;
+        self.ping().await
+    }
+
     /// Also makes the homeserver deliver at once what piled up while we were away.
     pub(crate) async fn ping(&self) -> Result<(), NotReady> {
         let nonce = hex(&self.chance.bytes::<8>());
@@ -83,8 +149,7 @@ impl App {
     }
 
     async fn bring_up_lobby(self: &Arc<Self>, lobby: &LobbySettings) -> Result<(), NotReady> {
-        let alias = format!("#{}:{}", lobby.alias, self.settings.server_name);
-        let alias = RoomAliasId::parse(&alias).map_err(|e| format!("alias {alias}: {e}"))?;
+        let alias = self.alias_of(lobby)?;
         let room_id = match self.client.resolve_alias(&alias).await.map_err(|e| e.to_string())? {
             Some(room_id) => self.enter_existing(&alias, &room_id).await?,
             None => self.make_lobby(lobby).await?,
@@ -93,6 +158,11 @@ impl App {
             return self.read_room(&self.known(&room_id)?).await;
         }
         self.adopt(lobby, &room_id).await
+    }
+
+    fn alias_of(&self, lobby: &LobbySettings) -> Result<OwnedRoomAliasId, NotReady> {
+        let alias = format!("#{}:{}", lobby.alias, self.settings.server_name);
+        RoomAliasId::parse(&alias).map_err(|e| format!("alias {alias}: {e}"))
     }
 
     async fn read_room(self: &Arc<Self>, room: &Arc<RoomLive>) -> Result<(), NotReady> {

@@ -71,7 +71,7 @@ impl App {
 
     /// Whether nothing is left that has to be tried again.
     async fn follow_all(self: &Arc<Self>) -> bool {
-        let mut all = self.follow_successors().await;
+        let mut all = self.follow_successors().await & self.settle_unread().await;
         let Ok(invitations) = self.store.read(|r| r.invitations()).await else { return false };
         for invitation in invitations {
             if self.tasks.stopping() {
@@ -111,6 +111,10 @@ impl App {
             let why = "Agents of this bridge do not follow this invitation.";
             return Ok(self.client.leave(agent.user_id(), room_id, Some(why)).await?);
         }
+        if self.rooms.by_id(room_id).is_some_and(|r| r.state_read()) {
+            // the room is known: the event of the join says where the agent's place in it begins
+            self.note_invited(&agent, room_id).await?;
+        }
         let via: Vec<OwnedServerName> = vec![invitation.invited_by.server_name().to_owned()];
         let target = room_id.as_str().try_into().map_err(|_| HsError::NotSent("no room id".to_owned()))?;
         if let Err(error) = self.ensure_device(agent.user_id()).await {
@@ -121,7 +125,7 @@ impl App {
         if let Some(before) = self.rooms.before(room_id)
             && self.go_on_in(&before, room_id, &agent).await?
         {
-            return Ok(self.take_invited_seat(&agent, room_id).await?);
+            return self.take_invited_seat(&agent, room_id).await;
         }
         self.come_to_know(&agent, room_id).await
     }
@@ -161,6 +165,12 @@ impl App {
             Some(room) => self.seat_invited(agent, &room, None).await,
             None => Ok(()),
         }
+    }
+
+    async fn note_invited(&self, agent: &AgentLive, room_id: &RoomId) -> Result<(), StoreError> {
+        let Some(room) = self.rooms.by_id(room_id) else { return Ok(()) };
+        let (key, at, now) = (agent.key(), room.key, self.now());
+        self.store.write(move |tx| tx.let_in(key, at, Way::Invite, now)).await
     }
 
     async fn seat_invited(

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use parlour_domain::room::RoomKind;
 use parlour_matrix::HsError;
 use parlour_store::{SeatRow, Tx};
 use ruma::{OwnedUserId, RoomId};
@@ -28,11 +29,17 @@ impl App {
     }
 
     /// The first of ours who can get in opens the way. Where nobody can, it is done once somebody is invited.
-    async fn follow_tombstone(self: &Arc<Self>, room: &Arc<RoomLive>, to: &RoomId) -> Result<(), FollowError> {
+    async fn follow_tombstone(
+        self: &Arc<Self>,
+        room: &Arc<RoomLive>,
+        to: &RoomId,
+    ) -> Result<(), FollowError> {
         for agent in self.agents.all().into_iter().filter(|a| !a.ended() && a.is_in(room.key)) {
             let _one = agent.moving.lock().await;
             if self.gets_in(&agent, to).await? {
-                self.go_on_in(room, to, &agent).await?;
+                if !self.go_on_in(room, to, &agent).await? {
+                    self.client.leave(agent.user_id(), to, None).await?;
+                }
                 return Ok(());
             }
         }
@@ -57,7 +64,8 @@ impl App {
         to: &RoomId,
         first: &AgentLive,
     ) -> Result<bool, FollowError> {
-        let create = self.client.state_content(first.user_id(), to, "m.room.create").await?.unwrap_or_default();
+        let create =
+            self.client.state_content(first.user_id(), to, "m.room.create").await?.unwrap_or_default();
         if create["predecessor"]["room_id"].as_str() != Some(room.room_id.as_str()) {
             let key = room.key;
             self.store.write(move |tx| tx.set_successor(key, None)).await?;
@@ -67,20 +75,50 @@ impl App {
         let (key, new_id) = (room.key, to.to_owned());
         let write = move |tx: &Tx<'_>| tx.move_room(key, &new_id);
         let new = self.write_and_follow(write, |app, row| app.rooms.replace(row)).await?;
-        self.survey(&new, first.user_id()).await?;
-        self.read_all_history(&new, first.user_id()).await?;
         tracing::info!(from = %room.room_id, to = %new.room_id, "went on in the room that a tombstone leads to");
-        self.bring_others(room, &new, first).await?;
+        let inside = self.settle_down(&new, first).await?;
+        for puppet in inside {
+            if let Err(error) = self.client.leave(&puppet, &room.room_id, None).await {
+                tracing::info!(%error, %puppet, "cannot leave a room that was upgraded");
+            }
+        }
         Ok(true)
     }
 
-    /// Everybody else who can get in comes along; who cannot is out until somebody invites it. Nobody stays behind.
+    /// Rooms whose state nobody has read: a restart came between the move and that.
+    pub(crate) async fn settle_unread(self: &Arc<Self>) -> bool {
+        let mut all = true;
+        for room in self.rooms.all().into_iter().filter(|r| r.kind() == RoomKind::Private && !r.state_read())
+        {
+            let Some(first) = self.agents.all().into_iter().find(|a| !a.ended() && a.is_in(room.key)) else {
+                continue;
+            };
+            if let Err(error) = self.settle_down(&room, &first).await {
+                tracing::info!(%error, room = %room.room_id, "cannot read a room yet");
+                all = false;
+            }
+        }
+        all
+    }
+
+    /// The others in, then the room read; who is inside comes back.
+    async fn settle_down(
+        self: &Arc<Self>,
+        room: &Arc<RoomLive>,
+        first: &AgentLive,
+    ) -> Result<Vec<OwnedUserId>, FollowError> {
+        let inside = self.bring_others(room, first).await?;
+        self.survey(room, first.user_id()).await?;
+        self.read_all_history(room, first.user_id()).await?;
+        Ok(inside)
+    }
+
+    /// Everybody else who can get in comes along; who cannot is out until somebody invites it.
     async fn bring_others(
         self: &Arc<Self>,
-        old: &RoomLive,
         new: &RoomLive,
         first: &AgentLive,
-    ) -> Result<(), FollowError> {
+    ) -> Result<Vec<OwnedUserId>, FollowError> {
         let mut inside: Vec<OwnedUserId> = vec![first.agent.user_id.clone()];
         for agent in self.agents.all().into_iter().filter(|a| a.key() != first.key() && a.is_in(new.key)) {
             if self.gets_in(&agent, &new.room_id).await? {
@@ -88,14 +126,10 @@ impl App {
                 continue;
             }
             let (key, at) = (agent.key(), new.key);
-            let follow = |app: &Arc<Self>, left: Option<SeatRow>| left.into_iter().for_each(|row| app.seat(row));
+            let follow =
+                |app: &Arc<Self>, left: Option<SeatRow>| left.into_iter().for_each(|row| app.seat(row));
             self.write_and_follow(move |tx: &Tx<'_>| tx.seat_left(key, at, false), follow).await?;
         }
-        for puppet in inside {
-            if let Err(error) = self.client.leave(&puppet, &old.room_id, None).await {
-                tracing::info!(%error, %puppet, "cannot leave a room that was upgraded");
-            }
-        }
-        Ok(())
+        Ok(inside)
     }
 }

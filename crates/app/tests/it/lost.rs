@@ -77,6 +77,9 @@ async fn what_is_only_late_is_waited_for() {
     ada.say(&lobby, "late");
     bridge.boot().await;
     bridge.ready().await;
+    // it looks again at everything once the homeserver has brought what it had
+    bridge.clock.until_sleeping_for(1_000).await;
+    bridge.clock.advance(1_000);
     bridge.clock.until_sleeping_for(500).await;
     bridge.hs.release_transactions();
     bridge.caught_up().await;

@@ -51,7 +51,11 @@ fn statuses(#[case] answer: Answer, #[case] later: i64, #[case] status: Status) 
     Some(knocked(T - 9, Answer::Declined)),
     Outcome::Declined(knocked(T - 9, Answer::Declined))
 )]
-fn what_comes_of_knocking(#[case] pass: Option<Pass>, #[case] before: Option<Knock>, #[case] outcome: Outcome) {
+fn what_comes_of_knocking(
+    #[case] pass: Option<Pass>,
+    #[case] before: Option<Knock>,
+    #[case] outcome: Outcome,
+) {
     assert_eq!(knock(standing(pass, before), &[], 1, T), outcome);
 }
 
@@ -107,7 +111,13 @@ fn words_are_read_back() {
 #[test]
 fn the_queue_is_by_time_then_by_name() {
     let at = |ms| knocked(T + ms, Answer::None);
-    let knocks = [("c", at(2)), ("b", at(1)), ("a", at(2)), ("gone", at(-KNOCK_LIFE_MS)), ("in", knocked(T, Answer::Admitted))];
+    let knocks = [
+        ("c", at(2)),
+        ("b", at(1)),
+        ("a", at(2)),
+        ("gone", at(-KNOCK_LIFE_MS)),
+        ("in", knocked(T, Answer::Admitted)),
+    ];
     let order: Vec<&str> = queue(knocks, T + 3).into_iter().map(|(who, _)| who).collect();
     assert_eq!(order, ["b", "a", "c"]);
 }

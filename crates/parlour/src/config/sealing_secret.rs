@@ -17,7 +17,9 @@ impl SealingSecret {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let bytes = hex(text).or_else(|| STANDARD.decode(text).ok());
         let bytes = bytes.and_then(|b| b.try_into().ok());
-        bytes.map(Self).ok_or_else(|| "does not hold a key: 64 hexadecimal digits, or 32 bytes in base 64".to_owned())
+        bytes
+            .map(Self)
+            .ok_or_else(|| "does not hold a key: 64 hexadecimal digits, or 32 bytes in base 64".to_owned())
     }
 
     pub(crate) fn bytes(&self) -> &[u8; 32] {
@@ -63,7 +65,9 @@ mod tests {
 
     #[test]
     fn anything_else_is_refused_and_not_repeated() {
-        for text in ["", "hunter2", &"0".repeat(63), &"0".repeat(65), &"g".repeat(64), &STANDARD.encode([1; 31])] {
+        for text in
+            ["", "hunter2", &"0".repeat(63), &"0".repeat(65), &"g".repeat(64), &STANDARD.encode([1; 31])]
+        {
             let error = SealingSecret::parse(text).unwrap_err();
             assert!(text.is_empty() || !error.contains(text), "{error}");
         }

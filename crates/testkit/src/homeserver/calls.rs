@@ -54,6 +54,9 @@ fn answer(w: &mut World, now_ms: i64, request: &Request) -> Result<Answer, Answe
         }
         Call::Join => join(w, now_ms, &user, &request.args[0]),
         Call::Leave => leave(w, now_ms, &user, &request.args[0]),
+        Call::Invite => invite(w, now_ms, &user, request),
+        Call::Kick => kick(w, now_ms, &user, request),
+        Call::JoinedRooms => Ok(ok(&json!({"joined_rooms": joined_rooms(w, &user)}))),
         Call::CreateRoom => create(w, now_ms, &user, &request.body),
         Call::SendState => {
             member(w, &request.args[0], &user)?;
@@ -127,6 +130,40 @@ fn leave(w: &mut World, now_ms: i64, user: &str, id: &str) -> Result<Answer, Ans
     Ok(ok(&json!({})))
 }
 
+/// Somebody in the room who may; the other neither in it nor banned.
+fn invite(w: &mut World, now_ms: i64, user: &str, request: &Request) -> Result<Answer, Answer> {
+    let (id, other) = (&request.args[0], request.body["user_id"].as_str().unwrap_or_default());
+    member(w, id, user)?;
+    let room = &w.rooms[id];
+    if room.level(user) < room.takes("invite") || matches!(&*room.membership(other), "join" | "ban") {
+        return Err(refusal(403, "M_FORBIDDEN", "not to be invited"));
+    }
+    let mut content = json!({"membership": "invite"});
+    if let Some(reason) = request.body["reason"].as_str() {
+        content["reason"] = reason.into();
+    }
+    let new = New { sender: user, kind: "m.room.member", state_key: Some(other), content };
+    w.push(id, now_ms, new);
+    Ok(ok(&json!({})))
+}
+
+fn kick(w: &mut World, now_ms: i64, user: &str, request: &Request) -> Result<Answer, Answer> {
+    let (id, other) = (&request.args[0], request.body["user_id"].as_str().unwrap_or_default());
+    member(w, id, user)?;
+    let room = &w.rooms[id];
+    let may = room.level(user) >= room.takes("kick") && room.level(user) > room.level(other);
+    if !may || !matches!(&*room.membership(other), "join" | "invite") {
+        return Err(refusal(403, "M_FORBIDDEN", "not to be kicked"));
+    }
+    w.set_member(id, now_ms, user, other, "leave");
+    Ok(ok(&json!({})))
+}
+
+fn joined_rooms(w: &World, user: &str) -> Vec<String> {
+    let joined = w.rooms.iter().filter(|(_, room)| room.membership(user) == "join");
+    joined.map(|(id, _)| id.clone()).collect()
+}
+
 fn create(w: &mut World, now_ms: i64, user: &str, body: &Value) -> Result<Answer, Answer> {
     let alias = body["room_alias_name"].as_str();
     if alias.is_some_and(|a| w.aliases.contains_key(&format!("#{a}:{SERVER_NAME}"))) {
@@ -134,7 +171,8 @@ fn create(w: &mut World, now_ms: i64, user: &str, body: &Value) -> Result<Answer
     }
     let version = body["room_version"].as_str().unwrap_or("12");
     let join_rule = if body["preset"] == "public_chat" { "public" } else { "invite" };
-    let id = w.make_room(now_ms, user, &RoomSetup { version, alias, join_rule, ..RoomSetup::default() });
+    let setup = RoomSetup { version, alias, join_rule, ..RoomSetup::default() };
+    let id = w.make_room_with(now_ms, user, &setup, &body["creation_content"]);
     if let Some(levels) = body["power_level_content_override"].as_object() {
         let mut content = json!({"users": if version == "12" { json!({}) } else { json!({user: 100}) }});
         levels.iter().for_each(|(key, value)| content[key] = value.clone());
@@ -166,6 +204,10 @@ fn send(w: &mut World, now_ms: i64, user: &str, request: &Request) -> Result<Ans
         return Ok(ok(&json!({"event_id": event_id})));
     }
     member(w, &request.args[0], user)?;
+    let room = &w.rooms[&request.args[0]];
+    if room.level(user) < room.takes("events_default") {
+        return Err(refusal(403, "M_FORBIDDEN", "no power to speak"));
+    }
     if request.body.to_string().len() > EVENT_BYTES - 1_000 {
         return Err(refusal(413, "M_TOO_LARGE", "too large"));
     }

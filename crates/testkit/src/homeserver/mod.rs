@@ -186,6 +186,32 @@ impl FakeHomeserver {
         self.look(|w| w.rooms[room].membership(user) == "join")
     }
 
+    /// `invite`, `join`, `leave` or `ban`.
+    #[must_use]
+    pub fn membership(&self, room: &str, user: &str) -> String {
+        self.look(|w| w.rooms[room].membership(user))
+    }
+
+    /// The content of somebody's membership.
+    #[must_use]
+    pub fn member(&self, room: &str, user: &str) -> Option<Value> {
+        self.look(|w| w.rooms[room].state("m.room.member", user)).map(|e| e["content"].clone())
+    }
+
+    /// Rooms that somebody is in.
+    #[must_use]
+    pub fn rooms_of(&self, user: &str) -> Vec<String> {
+        self.look(|w| {
+            w.rooms.iter().filter(|(_, r)| r.membership(user) == "join").map(|(id, _)| id.clone()).collect()
+        })
+    }
+
+    /// Whether somebody has the power to speak in a room.
+    #[must_use]
+    pub fn may_speak(&self, room: &str, user: &str) -> bool {
+        self.look(|w| w.rooms[room].level(user) >= w.rooms[room].takes("events_default"))
+    }
+
     /// Who is in a room.
     #[must_use]
     pub fn members(&self, room: &str) -> Vec<String> {

@@ -26,6 +26,20 @@ impl Person {
         self.set_member(room, &self.user_id, "join");
     }
 
+    pub fn invite(&self, room: &str, user: &str) {
+        self.set_member(room, user, "invite");
+    }
+
+    /// A new room after this one, as an upgrade makes it; nobody is invited.
+    #[must_use]
+    pub fn upgrade(&self, room: &str, join_rule: &str) -> String {
+        let setup = RoomSetup { join_rule, ..RoomSetup::default() };
+        let (now, before) = (self.hs.now_ms(), json!({"predecessor": {"room_id": room}}));
+        let new = self.hs.world(|w| w.make_room_with(now, &self.user_id, &setup, &before));
+        self.set_state(room, "m.room.tombstone", json!({"body": "moved", "replacement_room": new}));
+        new
+    }
+
     pub fn leave(&self, room: &str) {
         self.set_member(room, &self.user_id, "leave");
     }

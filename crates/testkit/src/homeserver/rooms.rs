@@ -94,6 +94,27 @@ impl Room {
         members.filter(|u| self.membership(u) == "join").cloned().collect()
     }
 
+    /// What somebody may do here; creators of version 12 everything.
+    pub(crate) fn level(&self, user: &str) -> i64 {
+        let create = self.state("m.room.create", "");
+        let mighty = create.is_some_and(|e| e["sender"] == user && e["content"]["room_version"] == "12");
+        if mighty {
+            return i64::MAX;
+        }
+        let levels = self.levels();
+        levels["users"][user].as_i64().or(levels["users_default"].as_i64()).unwrap_or(0)
+    }
+
+    /// What a thing takes, such as `invite` or `events_default`.
+    pub(crate) fn takes(&self, what: &str) -> i64 {
+        let default = if matches!(what, "invite" | "events_default") { 0 } else { 50 };
+        self.levels()[what].as_i64().unwrap_or(default)
+    }
+
+    fn levels(&self) -> Value {
+        self.state("m.room.power_levels", "").map_or(Value::Null, |e| e["content"].clone())
+    }
+
     fn may_redact(&self, user: &str, target: &str) -> bool {
         let author = self.find(target).is_some_and(|e| e["sender"] == user);
         let levels = self.state("m.room.power_levels", "");

@@ -86,12 +86,25 @@ impl World {
     }
 
     pub(crate) fn make_room(&mut self, now_ms: i64, creator: &str, setup: &RoomSetup<'_>) -> String {
+        self.make_room_with(now_ms, creator, setup, &json!({}))
+    }
+
+    /// The same with more in its m.room.create.
+    pub(crate) fn make_room_with(
+        &mut self,
+        now_ms: i64,
+        creator: &str,
+        setup: &RoomSetup<'_>,
+        more: &Value,
+    ) -> String {
         // since version 12 a room's id is the hash of its create event, without a server
         let server = if setup.version == "12" { String::new() } else { format!(":{SERVER_NAME}") };
         let id = format!("!room{:03}{server}", self.next_room);
         self.next_room += 1;
         self.rooms.insert(id.clone(), Room::new(id.clone()));
-        self.put(&id, now_ms, creator, "m.room.create", json!({"room_version": setup.version}));
+        let mut create = json!({"room_version": setup.version});
+        more.as_object().into_iter().flatten().for_each(|(key, value)| create[key] = value.clone());
+        self.put(&id, now_ms, creator, "m.room.create", create);
         self.set_member(&id, now_ms, creator, creator, "join");
         let users = if setup.version == "12" { json!({}) } else { json!({creator: 100}) };
         self.put(&id, now_ms, creator, "m.room.power_levels", json!({"users": users}));

@@ -21,7 +21,8 @@ impl App {
             self.write_and_follow(write, move |app, ()| app.closed(at)).await?;
         }
         let (app, agent) = (self.clone(), caller.0.clone());
-        let silencing = async move { app.silence(&room, agent.user_id()).await.map_err(|e| app.homeserver_fault(e)) };
+        let silencing =
+            async move { app.silence(&room, agent.user_id()).await.map_err(|e| app.homeserver_fault(e)) };
         let silenced = self.to_the_end(silencing, |_, ()| {}).await;
         if silenced.is_err() {
             self.start_silencing();

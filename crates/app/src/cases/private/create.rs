@@ -50,7 +50,7 @@ impl App {
             return Ok(OwnRoom { created: false, access: self.access(room).await? });
         }
         // before there is a room, so that everybody who comes finds it
-        self.ensure_device(agent.user_id()).await.map_err(|error| self.device_fault(error))?;
+        self.device_for_room(agent.user_id()).await?;
         let (claim, paid, new) = self.claim(agent, name).await?;
         if !new && let Some(room) = self.look_for_room(agent, &claim).await? {
             return Ok(OwnRoom { created: false, access: self.access(&room).await? });
@@ -196,7 +196,9 @@ impl App {
 fn too_many(limit: u32) -> Fault {
     Fault::new(
         Code::RoomLimitReached,
-        format!("You have {limit} open rooms, which is as many as you may. Close one, or use one that you have."),
+        format!(
+            "You have {limit} open rooms, which is as many as you may. Close one, or use one that you have."
+        ),
     )
 }
 

@@ -35,7 +35,8 @@ impl App {
         if *person == *self.settings.bot || self.settings.is_puppet(&person) {
             return Err(an_agent());
         }
-        if room.with_members(|m| m.get(&person).is_some_and(|m| ["join", "invite"].contains(&&*m.membership))) {
+        if room.with_members(|m| m.get(&person).is_some_and(|m| ["join", "invite"].contains(&&*m.membership)))
+        {
             return Ok(());
         }
         self.may_invite(&person).await?;
@@ -65,9 +66,8 @@ impl App {
     /// Shares a room with one of ours.
     fn is_known(&self, person: &UserId) -> bool {
         let ours = |user: &UserId| *user == self.settings.bot || self.agents.by_user(user).is_some();
-        let shared = |room: &Arc<RoomLive>| {
-            room.with_members(|m| m.is_joined(person) && !m.joined(ours).is_empty())
-        };
+        let shared =
+            |room: &Arc<RoomLive>| room.with_members(|m| m.is_joined(person) && !m.joined(ours).is_empty());
         self.rooms.all().iter().any(shared)
     }
 

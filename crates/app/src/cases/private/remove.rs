@@ -46,7 +46,8 @@ impl App {
             tx.revoke(key, at)?;
             tx.seat_left(key, at, false)
         };
-        let follow = move |app: &Arc<Self>, left: Option<SeatRow>| left.into_iter().for_each(|row| app.seat(row));
+        let follow =
+            move |app: &Arc<Self>, left: Option<SeatRow>| left.into_iter().for_each(|row| app.seat(row));
         self.write_and_follow(write, follow).await?;
         self.hub.nudge(key);
         match &agent {

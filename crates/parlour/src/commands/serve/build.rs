@@ -24,17 +24,16 @@ pub(super) async fn app(
     let client = Client::new(config.homeserver.url.as_str(), registration.as_token.clone())
         .map_err(|e| Failure::new(e.to_string()))?;
     let settings = config.settings(registration)?;
-    let app =
-        App::open(
-            settings,
-            store,
-            client,
-            Arc::new(SystemClock),
-            Arc::new(SystemChance),
-            sealing::key(config)?,
-            tasks.clone(),
-        )
-        .await;
+    let app = App::open(
+        settings,
+        store,
+        client,
+        Arc::new(SystemClock),
+        Arc::new(SystemChance),
+        sealing::key(config)?,
+        tasks.clone(),
+    )
+    .await;
     app.map_err(|fault| {
         let cause = fault.cause.unwrap_or(fault.message);
         Failure::new(format!("storage.path: cannot read the database: {cause}"))

@@ -56,7 +56,10 @@ fn make(path: &Path) -> std::io::Result<SealingSecret> {
 }
 
 fn broken(path: &Path, what: &str) -> String {
-    format!("storage.sealing_key: {} {what}; put the key back that this database was written with", path.display())
+    format!(
+        "storage.sealing_key: {} {what}; put the key back that this database was written with",
+        path.display()
+    )
 }
 
 fn unusable(path: &Path, error: &std::io::Error) -> Failure {
