@@ -102,6 +102,7 @@ impl App {
     /// Starts the tasks in the background. They end with [`Tasks::stop`].
     pub fn start(self: &Arc<Self>) {
         self.start_ingest();
+        self.pull_for_all();
         self.start_bring_up();
         self.start_carrying();
         self.start_housekeeping();

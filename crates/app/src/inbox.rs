@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use parlour_domain::{
-    fault::Fault, ids::RoomKey, inbox::Entry, message::Message, seat::Seat, wake::Watch,
-};
+use parlour_domain::{fault::Fault, ids::RoomKey, inbox::Entry, message::Message, seat::Seat, wake::Watch};
 
 use crate::{
     app::App,

@@ -41,7 +41,15 @@ impl Seat {
     /// A seat just taken.
     #[must_use]
     pub fn new(room: RoomKey, joined: Period) -> Self {
-        Self { room, periods: vec![joined], acked: Seq(0), context: None, opened: false, withheld: BTreeSet::new(), late: BTreeMap::new() }
+        Self {
+            room,
+            periods: vec![joined],
+            acked: Seq(0),
+            context: None,
+            opened: false,
+            withheld: BTreeSet::new(),
+            late: BTreeMap::new(),
+        }
     }
 
     /// In the room now.
@@ -63,7 +71,6 @@ impl Seat {
     pub fn arrival(&self, message: &Message) -> Seq {
         self.late.get(&message.seq).copied().unwrap_or(message.seq)
     }
-
 
     /// By the place of the join in the room's order, not by clocks.
     #[must_use]

@@ -121,7 +121,8 @@ impl Tx<'_> {
         self.0.prepare_cached("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'log'")?.execute([])?;
         let mut query = self.0.prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'log'")?;
         let arrival: i64 = query.query_row([], |row| row.get(0))?;
-        let set = "UPDATE exceptions SET late_at = ?3 WHERE agent_key = ?1 AND event_id = ?2 AND late_at IS NULL";
+        let set =
+            "UPDATE exceptions SET late_at = ?3 WHERE agent_key = ?1 AND event_id = ?2 AND late_at IS NULL";
         self.0.prepare_cached(set)?.execute((agent.0, event_id.as_str(), arrival))?;
         Ok(Seq(arrival))
     }

@@ -6,8 +6,8 @@
 
 mod agents;
 mod append;
-mod crypto;
 mod claims;
+mod crypto;
 mod db;
 mod devices;
 mod edits;
@@ -36,8 +36,8 @@ mod tests;
 
 pub use agents::{AgentRow, AgentState, NewAgent};
 pub use append::{Appended, NewEntry};
-pub use crypto::{CryptoRow, CryptoWrite};
 pub use claims::{OpenRooms, RoomClaim, RoomClaimed};
+pub use crypto::{CryptoRow, CryptoWrite};
 pub use db::{Reader, Store, Tx};
 pub use devices::{DeviceRow, DeviceState};
 pub use edits::NewEdit;

@@ -39,6 +39,7 @@ pub struct Sealed {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "made once a message and taken apart at once")]
 pub enum Claimed {
     /// Ours to send; what was charged for it.
     New(Vec<Window>),
@@ -109,8 +110,7 @@ impl Tx<'_> {
         agent: AgentKey,
         digest: [u8; 32],
     ) -> Result<Option<Submission>, StoreError> {
-        let query =
-            format!("SELECT {COLUMNS} FROM submissions WHERE sealed_digest = ?2 AND agent_key = ?1");
+        let query = format!("SELECT {COLUMNS} FROM submissions WHERE sealed_digest = ?2 AND agent_key = ?1");
         let mut query = self.0.prepare_cached(&query)?;
         query.query_row((agent.0, digest), |r| Ok(row(r))).optional()?.transpose()
     }

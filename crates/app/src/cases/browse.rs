@@ -8,9 +8,7 @@ use parlour_domain::{
     message::Message,
 };
 
-use crate::{
-    app::App, caller::Caller, inbox::up_to_date, request::Browse, seen::see, view::Browsed,
-};
+use crate::{app::App, caller::Caller, inbox::up_to_date, request::Browse, seen::see, view::Browsed};
 
 impl App {
     /// Pages through a room's kept messages.

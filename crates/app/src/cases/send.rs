@@ -72,7 +72,8 @@ impl App {
         everyone_allowed(ask, room.kind())?;
         text_allowed(&ask.text)?;
         let mentions = mentions(&ask.mentions)?;
-        let answered = ask.reply_to.as_deref().map(|r| answered(r, &up_to_date(agent, seat), room)).transpose()?;
+        let answered =
+            ask.reply_to.as_deref().map(|r| answered(r, &up_to_date(agent, seat), room)).transpose()?;
         if !seat.present() {
             return Err(lobbies_full());
         }

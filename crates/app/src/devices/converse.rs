@@ -1,6 +1,9 @@
 use std::sync::Arc;
 
-use parlour_matrix::{HsError, crypto::{CryptoError, Outgoing}};
+use parlour_matrix::{
+    HsError,
+    crypto::{CryptoError, Outgoing},
+};
 
 use super::{DeviceError, Held, Slot};
 use crate::app::App;

@@ -256,8 +256,7 @@ pub(crate) struct Held {
 
 impl Held {
     fn new(slot: Arc<Slot>, guard: OwnedMutexGuard<Option<Machine>>) -> Result<Self, DeviceError> {
-        let machine =
-            OwnedMutexGuard::try_map(guard, Option::as_mut).map_err(|_| DeviceError::NoDevice)?;
+        let machine = OwnedMutexGuard::try_map(guard, Option::as_mut).map_err(|_| DeviceError::NoDevice)?;
         Ok(Self { slot, machine, tickets: vec![] })
     }
 

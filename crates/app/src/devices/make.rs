@@ -9,10 +9,7 @@ use parlour_store::DeviceState;
 use ruma::{OwnedDeviceId, UserId};
 use secrecy::ExposeSecret;
 
-use super::{
-    DeviceError, Held, Slot,
-    keyring::token_place,
-};
+use super::{DeviceError, Held, Slot, keyring::token_place};
 use crate::app::App;
 
 /// What people see in the list of a puppet's devices.
@@ -80,13 +77,8 @@ impl App {
         let (of, id, now) = (user.clone(), device_id.clone(), self.now());
         let account = self.store.write(move |tx| tx.add_device(&of, &id, now)).await?;
         let account = DeviceAccount { account, user_id: user.clone(), device_id };
-        let machine = Machine::create(
-            account,
-            self.keyring.rows.clone(),
-            self.keyring.sealing.clone(),
-            now,
-        )
-        .await?;
+        let machine =
+            Machine::create(account, self.keyring.rows.clone(), self.keyring.sealing.clone(), now).await?;
         let row = self.store.read(move |r| r.device_of(&user)).await?.ok_or(DeviceError::NoDevice)?;
         slot.put(self.keyring.device(&row));
         let mut held = slot.hold_new(machine).await?;

@@ -11,10 +11,10 @@ mod pull;
 mod seal;
 
 pub(crate) use keyring::{Held, Keyring, Slot};
-pub(crate) use seal::ciphertext_digest;
 use parlour_domain::fault::{Code, Fault};
 use parlour_matrix::{HsError, crypto::CryptoError};
 use parlour_store::StoreError;
+pub(crate) use seal::ciphertext_digest;
 
 use crate::app::App;
 

@@ -31,7 +31,12 @@ pub(crate) enum Effect {
     },
     Seat(SeatRow),
     /// What an agent cannot read in a room, and what it was given late.
-    Exceptions { agent: AgentKey, room: RoomKey, now: Exceptions, arrival: Option<Seq> },
+    Exceptions {
+        agent: AgentKey,
+        room: RoomKey,
+        now: Exceptions,
+        arrival: Option<Seq>,
+    },
     /// There is an invitation or a tombstone to follow.
     Follow,
 }
@@ -251,9 +256,11 @@ fn own_echo(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
         return Ok(vec![]);
     };
     let Some(submission) = tx.submission_of_sealed(agent, digest)? else { return Ok(vec![]) };
-    let (None, Some(content), Some(body)) = (&submission.event_id, submission.content, submission.body) else {
+    let (None, Some(content), Some(body)) = (&submission.event_id, submission.content, submission.body)
+    else {
         let confirmed = tx.confirm_sealed(room, &echo)?;
-        let change = confirmed.map(|(seq, pos)| LogChange::Confirmed { seq, pos, sent_at_ms: echo.sent_at_ms });
+        let change =
+            confirmed.map(|(seq, pos)| LogChange::Confirmed { seq, pos, sent_at_ms: echo.sent_at_ms });
         return Ok(changed(room, change));
     };
     let entry = NewEntry {

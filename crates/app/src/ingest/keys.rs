@@ -16,6 +16,9 @@ use serde_json::value::RawValue;
 use super::{Planner, Step};
 use crate::devices::{DeviceError, Held, Slot};
 
+/// Rooms and the sessions in them whose keys have come.
+type Sessions = Vec<(RoomKey, String)>;
+
 impl Planner<'_> {
     /// Takes what a transaction holds for our devices. Nothing is done where it concerns none of them.
     pub(crate) async fn take_parcels(&mut self, transaction: &Transaction) {
@@ -60,7 +63,8 @@ impl Planner<'_> {
 
     /// The puppets whose machines keep track of one of these people.
     async fn who_tracks(&self, people: &[OwnedUserId]) -> Vec<OwnedUserId> {
-        let people: Vec<_> = people.iter().filter(|p| !self.app.is_ours(p)).map(|p| tracking_row(p)).collect();
+        let people: Vec<_> =
+            people.iter().filter(|p| !self.app.is_ours(p)).map(|p| tracking_row(p)).collect();
         if people.is_empty() {
             return vec![];
         }
@@ -102,9 +106,10 @@ impl Planner<'_> {
     pub(crate) async fn use_keys(&mut self) {
         let keys = std::mem::take(&mut self.keys);
         let known = |key: &MegolmKey| self.app.rooms.by_id(&key.room_id).map(|room| room.key);
-        let keys: Vec<_> = keys.into_iter().filter_map(|(slot, key)| Some((slot, known(&key)?, key))).collect();
+        let keys: Vec<_> =
+            keys.into_iter().filter_map(|(slot, key)| Some((slot, known(&key)?, key))).collect();
         self.read_waiting(keys.iter().map(|(_, room, key)| (*room, key.session_id.clone())).collect()).await;
-        let mut by_slot: BTreeMap<OwnedUserId, (Arc<Slot>, Vec<(RoomKey, String)>)> = BTreeMap::new();
+        let mut by_slot = BTreeMap::<_, (_, Sessions)>::new();
         for (slot, room, key) in keys {
             let of_slot = by_slot.entry(slot.user.clone()).or_insert_with(|| (slot, vec![]));
             of_slot.1.push((room, key.session_id));
@@ -114,7 +119,7 @@ impl Planner<'_> {
         }
     }
 
-    async fn read_waiting(&mut self, keys: Vec<(RoomKey, String)>) {
+    async fn read_waiting(&mut self, keys: Sessions) {
         if keys.is_empty() {
             return;
         }
@@ -132,7 +137,7 @@ impl Planner<'_> {
     }
 
     /// Others have read it already; now this agent may.
-    async fn read_withheld(&mut self, slot: &Arc<Slot>, keys: Vec<(RoomKey, String)>) {
+    async fn read_withheld(&mut self, slot: &Arc<Slot>, keys: Sessions) {
         let Some(agent) = self.app.agents.by_user(&slot.user).map(|agent| agent.key()) else { return };
         let withheld = self.app.store.read(move |r| r.withheld(agent, &keys)).await;
         for exception in withheld.unwrap_or_default() {

@@ -71,7 +71,9 @@ impl Planner<'_> {
 
     /// What our own said was known when it was said.
     fn own_echo(&mut self, agent: &AgentLive, head: Head, ciphertext: Option<String>) {
-        let (Some(room), Some(ciphertext)) = (self.app.rooms.by_id(&head.room_id), ciphertext) else { return };
+        let (Some(room), Some(ciphertext)) = (self.app.rooms.by_id(&head.room_id), ciphertext) else {
+            return;
+        };
         self.steps.push(Step::OwnEcho {
             agent: agent.key(),
             author: author(agent),

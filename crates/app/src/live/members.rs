@@ -44,7 +44,10 @@ impl Members {
 
     /// Those whose membership is of a kind.
     #[must_use]
-    pub(crate) fn with_membership(&self, is: impl Fn(&str) -> bool) -> std::collections::HashSet<OwnedUserId> {
+    pub(crate) fn with_membership(
+        &self,
+        is: impl Fn(&str) -> bool,
+    ) -> std::collections::HashSet<OwnedUserId> {
         let those = self.by_user.values().filter(|m| is(&m.membership));
         those.map(|m| m.user_id.clone()).collect()
     }

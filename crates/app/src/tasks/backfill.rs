@@ -107,7 +107,8 @@ impl App {
             let page = self.client.messages(reader, &room.room_id, from.as_deref(), true, PAGE).await?;
             for raw in page.chunk {
                 let parsed = Incoming::parse(&raw, Some(&room.room_id));
-                if let Incoming::Message(NewMessage { head, .. }) | Incoming::Encrypted { head, .. } = parsed {
+                if let Incoming::Message(NewMessage { head, .. }) | Incoming::Encrypted { head, .. } = parsed
+                {
                     messages += 1;
                     match (self.had(&head.event_id).await?, until) {
                         (false, _) => back.known = None,
