@@ -59,3 +59,25 @@ async fn after_all_one_time_keys_were_claimed() -> Result<()> {
     trio.all_talk("keys that run out").await?;
     trio.finish().await
 }
+
+/// What an operator of the homeserver may do by mistake: when the agent speaks next, it does so from a new device, signed
+/// by the same identity.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_puppets_device_is_deleted_on_the_server() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    let words = "before its device goes";
+    let hello = trio.world.agent_says(&trio.owner, words).await?;
+    let puppet = text(&person_reads(&trio.ada, &hello, words).await?["sender"]).to_owned();
+    let device = signed_device(&trio.ada, &puppet).await?;
+    trio.world.stack.delete_device(&puppet, &device).await?;
+    trio.world.stack.bridge.restart().await?;
+    let words = "with another device";
+    let again = trio.world.agent_says(&trio.owner, words).await?;
+    person_reads(&trio.ada, &again, words).await?;
+    trio.all_talk("a new device").await?;
+    let fresh = signed_device(&trio.ada, &puppet).await?;
+    ensure!(fresh != device, "the same device id with other keys");
+    let known = trio.ada.obey("devices", json!({"user": puppet})).await?;
+    ensure!(known["identity"]["changed"] == false, "people are told of another identity: {known}");
+    trio.finish().await
+}
