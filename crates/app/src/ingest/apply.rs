@@ -117,6 +117,8 @@ fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
             }
             return Ok(effects);
         }
+        Step::Edit { room, edit } if is_elsewhere(tx, room, &edit.target)? => {}
+        Step::Redact { room, event_id, .. } if is_elsewhere(tx, room, &event_id)? => {}
         Step::Edit { room, edit } => {
             let edited = tx.edit(&edit)?;
             return Ok(changed(room, edited.map(|(seq, body)| LogChange::Edited { seq, body })));
@@ -138,6 +140,11 @@ fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
         Step::Encrypted { room } => tx.set_room_encrypted(room)?,
     }
     Ok(vec![])
+}
+
+/// Power and authorship are judged by room: an event of another one is out of reach.
+fn is_elsewhere(tx: &Tx<'_>, room: RoomKey, event_id: &OwnedEventId) -> Result<bool, StoreError> {
+    Ok(tx.room_of(event_id)?.is_some_and(|of| of != room))
 }
 
 /// What a step that edits or redacts changes in its room's log.

@@ -181,7 +181,7 @@ impl<'a> Planner<'a> {
         match state.change {
             StateChange::Member(member) => {
                 let own_doing = live && state.head.sender == member.user;
-                self.member(&room, member, own_doing);
+                self.member(&room, member, live, own_doing);
             }
             StateChange::Name(name) => {
                 room.set_name(name.clone());
@@ -216,10 +216,11 @@ impl<'a> Planner<'a> {
 
     /// A puppet does nothing by itself: its leaving was noted before it was asked for, and may have been followed by a
     /// new join since.
-    fn member(&mut self, room: &Arc<RoomLive>, state: MemberState, own_doing: bool) {
+    fn member(&mut self, room: &Arc<RoomLive>, state: MemberState, live: bool, own_doing: bool) {
         if let Some(agent) = self.app.agents.by_user(&state.user) {
             match state.membership {
-                Membership::Join if agent.has_left_since(room.key) => {}
+                // state that was read somewhere may be older than what has happened since; the event itself comes too
+                Membership::Join if !live || agent.has_left_since(room.key) => {}
                 Membership::Join => self.steps.push(Step::Joined { agent: agent.key(), room: room.key }),
                 Membership::Leave | Membership::Ban if own_doing => {}
                 Membership::Leave | Membership::Ban => {

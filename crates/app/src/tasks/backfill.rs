@@ -15,6 +15,8 @@ use crate::{
 };
 
 const PAGE: u32 = 100;
+/// A room of reactions and joins has no end of pages; what is not a message is kept in memory meanwhile.
+const PAGES: usize = 50;
 
 /// How far to look back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +71,9 @@ impl App {
         let bot = &self.settings.bot;
         let mut back = LookBack::default();
         let (mut from, mut messages) = (None::<String>, 0);
-        while messages < ROOM_HISTORY {
+        let mut pages = 0;
+        while messages < ROOM_HISTORY && pages < PAGES {
+            pages += 1;
             let page = self.client.messages(bot, &room.room_id, from.as_deref(), true, PAGE).await?;
             for raw in page.chunk {
                 if let Incoming::Message(message) = Incoming::parse(&raw, Some(&room.room_id)) {
