@@ -58,6 +58,12 @@ pub enum NameError {
     EndsInNumber,
 }
 
+/// Whether there is nothing to see in a text: blanks, controls and invisible signs only.
+#[must_use]
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(|sign| sign.is_whitespace() || sign.is_control() || invisible::is_invisible(sign))
+}
+
 impl AgentName {
     /// Checks and trims a name. `bot_names`: what the bridge bot is called (its display name and localpart), kept for
     /// it as the fixed list is.

@@ -9,7 +9,10 @@ mod rooms;
 mod transactions;
 mod users;
 
-use std::{pin::Pin, sync::Arc};
+use std::{
+    pin::Pin,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use axum::{
     Router,
@@ -59,11 +62,13 @@ pub enum TransactionError {
 struct Endpoint {
     inbound: Arc<dyn Inbound>,
     hs_token: SecretString,
+    /// Of a wrong token, since the start.
+    warned: AtomicBool,
 }
 
 /// The routes that the homeserver uses. Everything below `/_matrix` answers in Matrix errors.
 pub fn router(inbound: Arc<dyn Inbound>, hs_token: SecretString) -> Router {
-    let endpoint = Arc::new(Endpoint { inbound, hs_token });
+    let endpoint = Arc::new(Endpoint { inbound, hs_token, warned: AtomicBool::new(false) });
     Router::new()
         .route("/_matrix/app/v1/transactions/{txn_id}", put(transactions::put))
         .route("/transactions/{txn_id}", put(transactions::put))

@@ -15,7 +15,8 @@ pub mod transaction;
 
 pub use appservice::{BoxFuture, Inbound, TransactionError, router};
 pub use client::{
-    AsDevice, Client, ClientError, CreateRoom, HsError, Login, MessagesPage, Profile, Pulled, Registered, Versions,
+    AsDevice, Client, ClientError, CreateRoom, HsError, Login, MessagesPage, Profile, Pulled, Registered,
+    Versions,
 };
 pub use events::Incoming;
 pub use registration::{Namespace, Registration, RegistrationError, Wanted};

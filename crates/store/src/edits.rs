@@ -1,4 +1,7 @@
-use parlour_domain::{ids::Seq, message::Body};
+use parlour_domain::{
+    ids::{RoomKey, Seq},
+    message::Body,
+};
 use ruma::{EventId, OwnedEventId, OwnedUserId, UserId};
 use rusqlite::OptionalExtension;
 
@@ -52,6 +55,17 @@ impl Tx<'_> {
              UNION ALL SELECT sender FROM edits JOIN log USING (seq) WHERE edits.event_id = ?1",
         )?;
         Ok(query.query_row([event_id.as_str()], |row| row.get(0)).optional()?)
+    }
+
+    /// The room whose message or edit this is or was. What is said in one room about another's event counts for nothing.
+    pub fn room_of(&self, event_id: &EventId) -> Result<Option<RoomKey>, StoreError> {
+        let mut query = self.0.prepare_cached(
+            "SELECT room_key FROM log WHERE event_id = ?1
+             UNION ALL SELECT room_key FROM edits JOIN log USING (seq) WHERE edits.event_id = ?1
+             UNION ALL SELECT room_key FROM evicted WHERE event_digest = ?2",
+        )?;
+        let row = (event_id.as_str(), event_digest(event_id.as_str()));
+        Ok(query.query_row(row, |row| Ok(RoomKey(row.get(0)?))).optional()?)
     }
 
     /// The latest edit's text, or the original's. Whom the message mentions and what it answers stays as it was

@@ -4,7 +4,7 @@ use super::files::{LOBBY, SERVER_NAME, bridge_url, homeserver_url};
 use super::{Options, PERSON};
 
 /// Takes the token out of the answer. Python is there: Synapse needs it.
-const TOKEN: &str = r#"python3 -c 'import json,sys; print(json.load(sys.stdin)["token"])'"#;
+const TOKEN: &str = r#"python3 -c 'import json,sys; a=json.load(sys.stdin); print(a.get("token") or sys.exit(a["message"]))'"#;
 
 /// How a person and an agent meet.
 pub(super) fn text(options: &Options, password: &str) -> String {
@@ -41,7 +41,9 @@ fn hello(api: &str) -> String {
     let send = format!(
         r#"curl -sS {json} -H "Authorization: Bearer $TOKEN" -d '{{"text":"Hello, I am Scout."}}' {api}/me/messages"#
     );
-    format!("TOKEN=$({join} | {TOKEN}) && {send}")
+    // the first wait returns at once with what is there: done here, the next one really waits
+    let look = format!(r#"curl -sS -o /dev/null -H "Authorization: Bearer $TOKEN" {api}/me/messages"#);
+    format!("TOKEN=$({join} | {TOKEN}) && {look} && {send}")
 }
 
 #[cfg(test)]

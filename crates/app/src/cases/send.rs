@@ -5,6 +5,7 @@ use parlour_domain::{
     ids::{MessageId, MessageRef},
     limits::{MAX_MENTIONS, MAX_TEXT},
     message::{Body, Message},
+    names::is_blank,
     room::RoomKind,
     seat::Seat,
 };
@@ -139,7 +140,7 @@ fn text_allowed(text: &str) -> Result<(), Fault> {
             "text is longer than 4000 characters. Shorten it or split it into several messages.",
         ));
     }
-    if text.trim().is_empty() {
+    if is_blank(text) {
         return Err(invalid("text", "text is empty. Say something in 1 to 4000 characters."));
     }
     if text.contains('\0') {

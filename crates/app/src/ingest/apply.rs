@@ -160,6 +160,8 @@ pub(crate) fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreErr
             }
             return Ok(effects);
         }
+        Step::Edit { room, edit } if is_elsewhere(tx, room, &edit.target)? => {}
+        Step::Redact { room, event_id, .. } if is_elsewhere(tx, room, &event_id)? => {}
         Step::Edit { room, edit } => {
             let edited = tx.edit(&edit)?;
             return Ok(changed(room, edited.map(|(seq, body)| LogChange::Edited { seq, body })));
@@ -210,6 +212,11 @@ pub(crate) fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreErr
         }
     }
     Ok(vec![])
+}
+
+/// Power and authorship are judged by room: an event of another one is out of reach.
+fn is_elsewhere(tx: &Tx<'_>, room: RoomKey, event_id: &OwnedEventId) -> Result<bool, StoreError> {
+    Ok(tx.room_of(event_id)?.is_some_and(|of| of != room))
 }
 
 /// What was decrypted, unless the same was read before under another event id. Who cannot read it is noted in the same

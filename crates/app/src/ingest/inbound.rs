@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parlour_matrix::{BoxFuture, Inbound, Transaction, TransactionError};
-use parlour_store::Journaled;
+use parlour_store::{Journaled, Tx};
 use ruma::{RoomAliasId, UserId};
 
 use crate::app::App;
@@ -37,18 +37,17 @@ impl App {
     async fn journal(&self, txn_id: String, body: Bytes) -> Result<(), TransactionError> {
         let transaction = Transaction::parse(&body).map_err(|_| TransactionError::NotJson)?;
         let (now, kept) = (self.now(), body);
-        let journaled = self.store.write(move |tx| tx.journal(&txn_id, &kept, now)).await;
-        match journaled {
-            Ok(Journaled::New(id)) => {
+        let journal = move |tx: &Tx<'_>| tx.journal(&txn_id, &kept, now);
+        // handed over by the writer: the homeserver may give up waiting between the commit and our answer
+        let journaled = self.write_and_follow(journal, move |app, journaled| {
+            if let Journaled::New(id) = journaled {
                 metrics::counter!("parlour_transactions_total").increment(1);
-                self.handover.put(id, now, transaction);
-                Ok(())
+                app.handover.put(id, now, transaction);
             }
-            Ok(Journaled::Again) => Ok(()),
-            Err(error) => {
-                tracing::error!(%error, "cannot write a transaction down; the homeserver will send it again");
-                Err(TransactionError::Unavailable)
-            }
-        }
+        });
+        journaled.await.map_err(|error| {
+            tracing::error!(%error, "cannot write a transaction down; the homeserver will send it again");
+            TransactionError::Unavailable
+        })
     }
 }

@@ -368,6 +368,8 @@ impl<'a> Planner<'a> {
     fn member(&mut self, room: &Arc<RoomLive>, by: &UserId, state: MemberState, live: bool) {
         if let Some(agent) = self.app.agents.by_user(&state.user) {
             match state.membership {
+                // state that was read somewhere may be older than what has happened since; the event itself comes too
+                Membership::Join if !live && room.kind() == RoomKind::Lobby => {}
                 Membership::Join => self.joined(&agent, room),
                 Membership::Leave | Membership::Ban => self.left(&agent, room, by, live),
                 Membership::Invite | Membership::Knock => {}

@@ -79,13 +79,16 @@ impl App {
 
     /// One transaction after the other, in the order they came. Ends between two of them.
     async fn work_off_journal(&self) {
-        let mut done = 0;
+        let (mut done, mut left_over) = (0, true);
         while !self.tasks.stopping() {
-            match self.next_piece(done).await {
+            let next = if left_over { self.read_piece(done).await } else { self.next_piece(done).await };
+            match next {
                 Ok(Some(piece)) => {
                     done = piece.journal_id;
                     self.work_off(piece).await;
                 }
+                // what an earlier run left is all done: from here on the endpoint says what is new
+                Ok(None) if left_over => left_over = false,
                 Ok(None) => {
                     self.handover.worked_off.send_replace(Some(done));
                     tokio::select! {
@@ -102,7 +105,7 @@ impl App {
         let next = {
             let mut queue = self.handover.queue.lock();
             let at_hand = queue.at_hand.remove(&(done + 1));
-            let more = done == 0 || queue.newest > done;
+            let more = queue.newest > done;
             queue.at_hand.retain(|id, _| *id > done);
             (at_hand, more)
         };

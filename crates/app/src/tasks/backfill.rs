@@ -18,6 +18,8 @@ use crate::{
 };
 
 const PAGE: u32 = 100;
+/// A room of reactions and joins has no end of pages; what is not a message is kept in memory meanwhile.
+const PAGES: usize = 50;
 
 /// How far to look back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +105,9 @@ impl App {
     ) -> Result<LookBack, BackfillError> {
         let mut back = LookBack::default();
         let (mut from, mut messages) = (None::<String>, 0);
-        while messages < ROOM_HISTORY {
+        let mut pages = 0;
+        while messages < ROOM_HISTORY && pages < PAGES {
+            pages += 1;
             let page = self.client.messages(reader, &room.room_id, from.as_deref(), true, PAGE).await?;
             for raw in page.chunk {
                 let parsed = Incoming::parse(&raw, Some(&room.room_id));

@@ -19,6 +19,8 @@ const FIRST_PAUSE_MS: i64 = 500;
 const LONGEST_PAUSE_MS: i64 = 10_000;
 /// Synapse brings the next hundred events within some 30 ms of the last.
 const QUIET_MS: i64 = 1_000;
+/// On a server where it is never quiet.
+const QUIET_AT_LAST_MS: i64 = 60_000;
 /// In `meta`: what was set up when everything was there last.
 const READY: &str = "ready";
 
@@ -97,8 +99,8 @@ impl App {
 
     /// Until the homeserver has brought what piled up, as far as one can tell.
     async fn until_quiet(&self) {
-        let mut seen = None;
-        while !self.tasks.stopping() && seen != Some(self.handover.newest()) {
+        let (mut seen, end) = (None, self.now() + QUIET_AT_LAST_MS);
+        while !self.tasks.stopping() && seen != Some(self.handover.newest()) && self.now() < end {
             seen = Some(self.handover.newest());
             tokio::select! {
                 () = self.clock.sleep_until(self.now() + QUIET_MS) => {}

@@ -11,7 +11,11 @@ use crate::{app::App, live::RoomLive};
 /// The homeserver delivers what piled up in its own time: an unknown message counts as lost only once nothing has come
 /// for this long.
 const PATIENCE_MS: i64 = 15_000;
+/// On a server where something always comes it counts as lost after this long all the same.
+const PATIENCE_AT_MOST_MS: i64 = 5 * 60_000;
 const LOOK_MS: i64 = 500;
+/// Agents may have had the last word for as long as anything is kept.
+const PAGES: usize = 5;
 const RETRY_MS: i64 = 2_000;
 const LONGEST_PAUSE_MS: i64 = 60_000;
 
@@ -88,17 +92,27 @@ impl App {
     /// The newest message as the homeserver has it. Not one of ours: those are known from the answers to their sends,
     /// also where nothing else came.
     async fn newest(&self, room: &RoomLive, reader: &UserId) -> Result<Option<OwnedEventId>, BackfillError> {
-        let page = self.client.messages(reader, &room.room_id, None, true, 100).await?;
-        let said = page.chunk.iter().find_map(|raw| match Incoming::parse(raw, Some(&room.room_id)) {
-            Incoming::Message(message) if !self.is_ours(&message.head.sender) => Some(message.head.event_id),
-            _ => None,
-        });
-        Ok(said)
+        let mut from = None::<String>;
+        for _ in 0..PAGES {
+            let page = self.client.messages(reader, &room.room_id, from.as_deref(), true, 100).await?;
+            let said = page.chunk.iter().find_map(|raw| match Incoming::parse(raw, Some(&room.room_id)) {
+                Incoming::Message(message) if !self.is_ours(&message.head.sender) => {
+                    Some(message.head.event_id)
+                }
+                _ => None,
+            });
+            from = page.end;
+            if said.is_some() || from.is_none() {
+                return Ok(said);
+            }
+        }
+        Ok(None)
     }
 
     /// Whether a message is known, or comes while transactions still do.
     async fn arrives(&self, event_id: &OwnedEventId) -> Result<bool, BackfillError> {
-        let mut quiet_since = self.now();
+        let began = self.now();
+        let mut quiet_since = began;
         let mut seen = self.handover.newest();
         loop {
             let id = event_id.clone();
@@ -109,7 +123,8 @@ impl App {
             if now_seen != seen {
                 (seen, quiet_since) = (now_seen, self.now());
             }
-            if self.now() - quiet_since >= PATIENCE_MS || self.tasks.stopping() {
+            let quiet = self.now() - quiet_since >= PATIENCE_MS;
+            if quiet || self.now() - began >= PATIENCE_AT_MOST_MS || self.tasks.stopping() {
                 return Ok(self.tasks.stopping());
             }
             tokio::select! {

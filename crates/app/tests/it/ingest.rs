@@ -83,6 +83,19 @@ async fn the_same_again_in_every_way_is_one_message() {
     assert_eq!(agent.look().await.unwrap().texts(), ["one", "two"]);
 }
 
+/// It may have been written down or not; when it comes again it is there, whichever it was.
+#[tokio::test]
+async fn a_homeserver_that_hangs_up_in_the_middle_loses_nothing() {
+    let (bridge, agent, lobby) = scene().await;
+    for n in 0..40 {
+        let body = json!({"events": [event(&format!("$cut{n}"), &lobby, &n.to_string())]});
+        bridge.hs.push_and_hang_up(&format!("cut{n}"), &body).await;
+        assert_eq!(bridge.hs.push_transaction(&format!("cut{n}"), &body).await, Some(200));
+        bridge.caught_up().await;
+        assert_eq!(agent.look().await.unwrap().pending, n + 1);
+    }
+}
+
 #[tokio::test]
 async fn ids_that_begin_again_at_one_lose_nothing() {
     let (bridge, agent, _) = scene().await;

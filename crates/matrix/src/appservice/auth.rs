@@ -1,6 +1,6 @@
 //! Only our homeserver may call: it proves itself by the registration's `hs_token`.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use axum::extract::FromRequestParts;
 use http::{StatusCode, header::AUTHORIZATION, request::Parts};
@@ -33,9 +33,13 @@ impl FromRequestParts<Arc<Endpoint>> for Homeserver {
         if bool::from(given.as_slice().ct_eq(endpoint.hs_token.expose_secret().as_bytes())) {
             return Ok(Self);
         }
-        tracing::warn!(
-            "a call with a wrong hs_token was refused; does the homeserver use our registration file?"
-        );
+        // anybody can cause this: once is enough to tell the operator, more would fill the log
+        if !endpoint.warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                "a call with a wrong hs_token was refused; does the homeserver use our registration file? (said once)"
+            );
+        }
+        metrics::counter!("parlour_wrong_hs_token_total").increment(1);
         Err(WRONG)
     }
 }

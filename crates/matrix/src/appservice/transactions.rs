@@ -1,10 +1,10 @@
 //! `PUT /_matrix/app/v1/transactions/{txnId}`: a batch of events.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     extract::{
-        Path, State,
+        FromRequest, Path, Request, State,
         rejection::{BytesRejection, PathRejection},
     },
     response::Response,
@@ -22,13 +22,23 @@ pub(super) async fn put(
     _: Homeserver,
     State(endpoint): State<Arc<Endpoint>>,
     txn_id: Result<Path<String>, PathRejection>,
-    body: Result<Bytes, BytesRejection>,
+    request: Request,
 ) -> Result<Response, MatrixError> {
     let Path(txn_id) = txn_id.map_err(|_| BAD_ID)?;
-    let body = body.map_err(|e| unread(&e))?;
+    let body = tokio::time::timeout(BODY_TIMEOUT, Bytes::from_request(request, &()));
+    let body = body.await.map_err(|_| SLOW)?.map_err(|e| unread(&e))?;
     endpoint.inbound.transaction(txn_id, body).await.map_err(MatrixError::from)?;
     Ok(done())
 }
+
+/// Synapse gives up after this long itself.
+const BODY_TIMEOUT: Duration = Duration::from_secs(60);
+
+const SLOW: MatrixError = MatrixError {
+    status: StatusCode::REQUEST_TIMEOUT,
+    errcode: "M_UNKNOWN",
+    error: "The body did not come within 60 seconds; send the transaction again.",
+};
 
 const BAD_ID: MatrixError = MatrixError {
     status: StatusCode::BAD_REQUEST,

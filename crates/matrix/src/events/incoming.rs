@@ -91,6 +91,9 @@ impl Incoming {
     }
 }
 
+/// The largest whole number that JSON readers agree on (2^53 - 1); what is beyond is nobody's time.
+const LATEST_MS: i64 = 9_007_199_254_740_991;
+
 impl<'a> Event<'a> {
     fn read(
         fields: Fields<'a>,
@@ -103,7 +106,7 @@ impl<'a> Event<'a> {
         let sender = fields.user_id("sender").ok_or("no sender, or one that is none")?;
         let raw_content = fields.get("content").ok_or("no content")?;
         let content = Fields::of(raw_content).ok_or("its content is no object")?;
-        let sent_at_ms = fields.int("origin_server_ts").unwrap_or(0);
+        let sent_at_ms = fields.int("origin_server_ts").unwrap_or(0).clamp(0, LATEST_MS);
         let head = Head { event_id, room_id, sender, sent_at_ms };
         Ok(Self { head, event_type, fields, raw_content, content })
     }

@@ -127,6 +127,9 @@ fn who_wrote_what_is_known_of_messages_and_edits() {
     assert_eq!(author(1).as_deref(), Some(ADA));
     assert_eq!(author(2).as_deref(), Some(ADA));
     assert_eq!(author(3), None);
+    let room = |n| store.write(move |tx| tx.room_of(&event(n)));
+    assert_eq!((room(1).is_some(), room(2)), (true, room(1)));
+    assert_eq!(room(3), None);
 }
 
 #[test]

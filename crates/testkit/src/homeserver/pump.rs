@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 use super::{FakeHomeserver, HS_TOKEN};
 
@@ -72,6 +73,19 @@ impl FakeHomeserver {
         let url = format!("http://{appservice}/_matrix/app/v1/transactions/{txn_id}");
         let request = self.0.http.put(url).bearer_auth(HS_TOKEN).header("content-type", "application/json");
         request.body(body).send().await.ok().map(|a| a.status().as_u16())
+    }
+
+    /// Brings a transaction and hangs up without waiting for the answer, as a homeserver does that dies.
+    pub async fn push_and_hang_up(&self, txn_id: &str, body: &Value) {
+        let (appservice, body) = (self.look(|w| w.appservice.clone()), body.to_string());
+        let head = format!(
+            "PUT /_matrix/app/v1/transactions/{txn_id} HTTP/1.1\r\nhost: {appservice}\r\nauthorization: Bearer {HS_TOKEN}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        let mut connection =
+            TcpStream::connect(appservice.to_string()).await.expect("the appservice listens");
+        connection.write_all((head + &body).as_bytes()).await.expect("it reads");
     }
 
     /// Keeps transactions back. One that is under way is waited for.

@@ -18,7 +18,7 @@ fn what_json_allows_and_strict_readers_refuse() {
     let raw = RawValue::from_string(text).unwrap();
     let Incoming::Message(got) = Incoming::parse(&raw, None) else { panic!() };
     assert!(got.body.text.starts_with("a\u{fffd}") && got.body.text.ends_with('b'));
-    assert_eq!(got.head.sent_at_ms, i64::MAX);
+    assert_eq!(got.head.sent_at_ms, 9_007_199_254_740_991);
 }
 
 /// Some of these took time by the square of their length, minutes for one message.
