@@ -118,7 +118,8 @@ async fn by_code_by_knock_by_invitation_and_out_again() -> Result<()> {
 
     // nothing in plain text, and nothing at all once it is closed
     let say = json!({"text": "secret", "roomId": room});
-    guest.send(&say).await?.refusal(503, "dependency_unavailable")?;
+    let sent = guest.send(&say).await?.expect(201)?;
+    assert_eq!(type_of(&ada, &room, text(&sent["eventId"])).await?, "m.room.encrypted");
     manage(&owner, Method::DELETE, &number, "", None).await?.expect(204)?;
     manage(&owner, Method::DELETE, &number, "", None).await?.expect(204)?;
     guest.send(&say).await?.refusal(403, "forbidden")?;
@@ -201,11 +202,15 @@ async fn in_rooms_of_people() -> Result<()> {
         let encryption = format!("/rooms/{}/state/m.room.encryption/", encode(&new));
         let megolm = json!({"algorithm": "m.megolm.v1.aes-sha2"});
         ada.call(Method::PUT, &encryption, Some(&megolm)).await?.expect(200)?;
+        let speaks = async || -> Result<String> {
+            let sent = scout.send(&json!({"text": "hm", "roomId": new})).await?.expect(201)?;
+            type_of(&ada, &new, text(&sent["eventId"])).await
+        };
         until("the agent to notice the encryption", 60, async || {
-            let answer = scout.send(&json!({"text": "hm", "roomId": new})).await?;
-            Ok((answer.status == 503).then_some(()))
+            Ok((speaks().await? == "m.room.encrypted").then_some(()))
         })
         .await?;
+        assert_eq!(speaks().await?, "m.room.encrypted", "and from then on always");
 
         // put out by a person
         let kick = format!("/rooms/{}/kick", encode(&new));
@@ -218,4 +223,11 @@ async fn in_rooms_of_people() -> Result<()> {
         .await?;
     }
     stack.finish().await
+}
+
+/// As the homeserver has it.
+async fn type_of(person: &Person, room: &str, event_id: &str) -> Result<String> {
+    let path = format!("/rooms/{}/event/{}", encode(room), encode(event_id));
+    let event = person.call(Method::GET, &path, None).await?.expect(200)?;
+    Ok(text(&event["type"]).to_owned())
 }
