@@ -23,8 +23,7 @@ impl App {
         T: Send + 'static,
         U: Send + 'static,
     {
-        let me = self.me.clone();
-        let followed = self.store.write_then(work, move |done| Some(follow(&me.upgrade()?, done)));
+        let followed = self.store.write_then(work, self.following(follow));
         // without an app there is nobody to follow, and nobody who asks
         followed.await?.ok_or(StoreError::Closed)
     }
@@ -42,9 +41,17 @@ impl App {
         T: Send + 'static,
         U: Send + 'static,
     {
-        let me = self.me.clone();
-        let followed = self.store.rewrite_then(work, move |done| Some(follow(&me.upgrade()?, done)));
+        let followed = self.store.rewrite_then(work, self.following(follow));
         followed.await?.ok_or(StoreError::Closed)
+    }
+
+    /// `None` once there is no app any more to follow.
+    fn following<T, U>(
+        &self,
+        follow: impl FnOnce(&Arc<Self>, T) -> U + Send + 'static,
+    ) -> impl FnOnce(T) -> Option<U> + Send + 'static {
+        let me = self.me.clone();
+        move |done| Some(follow(&me.upgrade()?, done))
     }
 
     /// What a seat is now.
