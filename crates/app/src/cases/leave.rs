@@ -1,9 +1,15 @@
 use std::sync::Arc;
 
 use parlour_domain::{fault::Fault, ids::RoomKey};
+use parlour_matrix::HsError;
 use parlour_store::Tx;
+use ruma::OwnedRoomId;
 
-use crate::{app::App, caller::Caller, live::AgentLive};
+use crate::{
+    app::App,
+    caller::Caller,
+    live::{AgentLive, RoomLive},
+};
 
 /// How long a caller waits for its puppet to be out of the rooms. It goes on in the background after that.
 const PATIENCE_MS: i64 = 5_000;
@@ -67,13 +73,10 @@ impl App {
         if !self.silence_rooms_of(agent).await {
             return false;
         }
-        for room in self.rooms_to_leave(agent) {
-            let Some(live) = self.rooms.get(room) else { continue };
-            if let Err(error) = self.client.leave(agent.user_id(), &live.room_id, None).await {
-                tracing::info!(%error, agent = %agent.agent.id, "cannot leave a room yet");
-                self.outage.notify_one();
-                return false;
-            }
+        if let Err(error) = self.leave_rooms(agent).await {
+            tracing::info!(%error, agent = %agent.agent.id, "cannot leave a room yet");
+            self.outage.notify_one();
+            return false;
         }
         let key = agent.key();
         let gone = self.store.write(move |tx| tx.agent_is_gone(key)).await;
@@ -83,10 +86,26 @@ impl App {
         gone.is_ok()
     }
 
-    /// Where it has a seat, and where the homeserver says its puppet is: a join may have succeeded that nobody noted.
-    fn rooms_to_leave(&self, agent: &AgentLive) -> Vec<RoomKey> {
-        let there = |r: &Arc<crate::live::RoomLive>| r.with_members(|m| m.is_joined(agent.user_id()));
-        let rooms = self.rooms.all();
-        rooms.iter().filter(|r| agent.is_in(r.key) || there(r)).map(|r| r.key).collect()
+    async fn leave_rooms(&self, agent: &AgentLive) -> Result<(), HsError> {
+        for room in self.rooms_to_leave(agent).await? {
+            self.client.leave(agent.user_id(), &room, None).await?;
+        }
+        Ok(())
+    }
+
+    /// Where it has a seat, and where the homeserver says its puppet is: a join may have succeeded that nobody noted,
+    /// and its event may not have come yet.
+    async fn rooms_to_leave(&self, agent: &AgentLive) -> Result<Vec<OwnedRoomId>, HsError> {
+        let there = |r: &Arc<RoomLive>| r.with_members(|m| m.is_joined(agent.user_id()));
+        let known = self.rooms.all().into_iter().filter(|r| agent.is_in(r.key) || there(r));
+        let known: Vec<_> = known.map(|r| r.room_id.clone()).collect();
+        if !known.is_empty() {
+            return Ok(known);
+        }
+        match self.client.joined_rooms(agent.user_id()).await {
+            // there is no such user: the join was cut off before the puppet was made, or somebody deactivated it
+            Err(error) if error.is_forbidden() || error.has_code("M_USER_DEACTIVATED") => Ok(vec![]),
+            joined => joined,
+        }
     }
 }

@@ -150,9 +150,14 @@ async fn a_client_that_goes_away_leaves_no_agent_behind(#[case] call: Call) {
     eventually_is("nobody is online", || bridge.lobbies()[0].online == 0).await;
 }
 
+/// Also before the event of that join has come.
+#[rstest]
 #[tokio::test]
-async fn a_crash_in_the_middle_of_a_join_leaves_no_agent_behind() {
+async fn a_crash_in_the_middle_of_a_join_leaves_no_agent_behind(#[values(false, true)] event_is_late: bool) {
     let mut bridge = Bridge::start().await;
+    if event_is_late {
+        bridge.hs.hold_transactions().await;
+    }
     let held = bridge.hs.hold(Call::Join, When::After);
     let asked = bridge.ask_in(join("Robin"), bridge.stranger());
     held.arrived().await;
