@@ -132,7 +132,9 @@ impl App {
         } else {
             (vec![], vec![])
         };
-        Ok(Me { agent: samples::agent(), rooms: vec![samples::room()], knocks, incoming_knocks })
+        let hops = if self.door { vec![samples::hops()] } else { vec![] };
+        let (agent, rooms) = (samples::agent(), vec![samples::room()]);
+        Ok(Me { agent, rooms, knocks, incoming_knocks, max_hops: 8, hops })
     }
 
     pub(crate) async fn leave(self: &Arc<Self>, _: &Caller) -> Result<(), Fault> {

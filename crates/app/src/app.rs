@@ -16,6 +16,7 @@ use crate::{
     sending::Flights,
     settings::Settings,
     sources::DayKeys,
+    tasks::Loops,
     view::Readiness,
 };
 
@@ -49,6 +50,7 @@ pub struct App {
     pub(crate) arrived_through: AtomicI64,
     /// Told when the homeserver could not be reached.
     pub(crate) outage: tokio::sync::Notify,
+    pub(crate) loops: Loops,
 }
 
 impl App {
@@ -95,6 +97,7 @@ impl App {
             me: me.clone(),
             arrived_through: AtomicI64::new(newest.0),
             outage: tokio::sync::Notify::new(),
+            loops: Loops::default(),
         });
         Ok(app)
     }
@@ -108,6 +111,7 @@ impl App {
         self.start_housekeeping();
         self.start_following();
         self.start_silencing();
+        self.start_telling_of_loops();
     }
 
     #[must_use]

@@ -60,7 +60,7 @@ impl Waiter {
         let me = self.agent.user_id();
         message.sender != me
             && (self.stirred.load(Ordering::Acquire)
-                || self.terms.watch.awaits(message)
+                || self.terms.watch.awaits(message, setting)
                 || self.terms.digest_ms.is_some()
                 || self.terms.watch.wakes(message, me, setting))
     }

@@ -28,7 +28,7 @@ impl App {
         let (me, through) = (agent.user_id(), self.arrived_through());
         let mut entries = vec![];
         for (seat, room) in scope {
-            let setting = room.setting(&self.settings.bot);
+            let setting = self.setting(room);
             let seat = &up_to_date(agent, seat);
             room.with_log(|log| {
                 let held = log.arrived(seat.read_after(), through).filter(|m| seat.holds(m, me));

@@ -9,6 +9,7 @@ pub mod crypto_rows;
 mod devices;
 mod entering;
 mod follow;
+mod hops;
 mod hub;
 mod inbox;
 mod ingest;

@@ -51,6 +51,8 @@ pub struct AgentSettings {
     pub idle_ms: i64,
     /// Without a call for this long an agent is ended.
     pub disable_after_ms: i64,
+    /// Messages of more hops wake no agent; see [`parlour_domain::hops`].
+    pub max_hops: u32,
 }
 
 impl Settings {

@@ -102,6 +102,17 @@ pub struct Me {
     pub rooms: Vec<Arc<Room>>,
     pub knocks: Vec<Knock>,
     pub incoming_knocks: Vec<IncomingKnock>,
+    /// Messages of more hops wake no agent; see [`parlour_domain::hops`].
+    pub max_hops: u32,
+    /// Rooms in which what the agent says next is an answer in a chain of agents' answers.
+    pub hops: Vec<RoomHops>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoomHops {
+    pub catalog_id: CatalogId,
+    /// Of what the agent says next.
+    pub hops: u32,
 }
 
 /// A message as one agent sees it.

@@ -20,6 +20,8 @@ pub struct Entry {
     pub wakes: bool,
     /// By one of those who are waited for.
     pub awaited: bool,
+    /// Too far down a chain of agents' answers: it waits until something else wakes.
+    pub beyond: bool,
     /// When it came, for this agent.
     pub arrival: Seq,
 }
@@ -30,9 +32,10 @@ impl Entry {
     pub fn new(message: Arc<Message>, seat: &Seat, watch: &Watch, me: &UserId, setting: Setting) -> Self {
         let live = !seat.before_join(&message);
         let wakes = live && watch.wakes(&message, me, setting);
-        let awaited = live && watch.awaits(&message);
+        let awaited = live && watch.awaits(&message, setting);
+        let beyond = setting.is_beyond(&message);
         let arrival = seat.arrival(&message);
-        Self { message, wakes, awaited, arrival }
+        Self { message, wakes, awaited, beyond, arrival }
     }
 }
 

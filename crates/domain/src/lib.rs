@@ -7,6 +7,7 @@ pub mod agent;
 pub mod code;
 pub mod fault;
 pub mod history;
+pub mod hops;
 pub mod ids;
 pub mod inbox;
 pub mod knock;

@@ -28,6 +28,8 @@ pub struct Message {
     /// Came encrypted, or was sent so: who was not in then cannot read it, whatever the visibility.
     pub encrypted: bool,
     pub body: Body,
+    /// See [`crate::hops`]; 0 for what people say.
+    pub hops: u32,
     /// What `body.reply_to` was when this message came in; `None` where that message was not kept.
     pub replied: Option<Replied>,
 }
@@ -109,6 +111,7 @@ pub(crate) mod samples {
             received_at_ms: n * 1_000,
             visibility: Visibility::Shared,
             encrypted: false,
+            hops: 0,
             body: Body { text: format!("message {n}"), ..Body::default() },
             replied: None,
         }

@@ -121,7 +121,8 @@ fn deadline(terms: &Terms, state: &State<'_>) -> i64 {
 }
 
 fn digest_at(terms: &Terms, state: &State<'_>) -> Option<i64> {
-    let oldest = state.entries.iter().map(|e| e.message.received_at_ms).min()?;
+    let counts = state.entries.iter().filter(|e| !e.beyond);
+    let oldest = counts.map(|e| e.message.received_at_ms).min()?;
     Some(oldest + terms.digest_ms?)
 }
 

@@ -34,6 +34,16 @@ pub struct Setting {
     pub kind: RoomKind,
     /// Nobody but two is in the room (the bridge bot apart), so all that the other says is meant for me.
     pub of_two: bool,
+    /// A message of more hops wakes no agent; see [`crate::hops`].
+    pub max_hops: u32,
+}
+
+impl Setting {
+    /// Whether the message is too far down a chain of agents' answers to wake anybody.
+    #[must_use]
+    pub fn is_beyond(&self, message: &Message) -> bool {
+        message.hops > self.max_hops
+    }
 }
 
 impl Watch {
@@ -41,6 +51,9 @@ impl Watch {
     /// [`Watch::awaits`].
     #[must_use]
     pub fn wakes(&self, message: &Message, me: &UserId, setting: Setting) -> bool {
+        if setting.is_beyond(message) {
+            return false;
+        }
         if self.is_explicit() {
             return self.from.contains(&message.sender) || self.answered_by(message);
         }
@@ -53,8 +66,8 @@ impl Watch {
 
     /// Whether the message is by one of those who have to speak before the wait ends.
     #[must_use]
-    pub fn awaits(&self, message: &Message) -> bool {
-        self.wait_for.contains(&message.sender)
+    pub fn awaits(&self, message: &Message, setting: Setting) -> bool {
+        self.wait_for.contains(&message.sender) && !setting.is_beyond(message)
     }
 
     fn is_explicit(&self) -> bool {
@@ -89,6 +102,7 @@ mod tests {
 
     const ME: &str = "@agent_me:x";
     const OTHER: &str = "@agent_other:x";
+    const LOBBY: Setting = Setting { kind: RoomKind::Lobby, of_two: false, max_hops: 8 };
 
     fn unknown_reply() -> Message {
         let mut m = said(5, ADA);
@@ -110,8 +124,8 @@ mod tests {
     #[case::an_agent_names_me(said(1, OTHER).mentioning(&[ME]), [true, true, true, true])]
     #[case::an_agent_answers_me(said(2, OTHER).replying(1, ME), [true, true, true, true])]
     fn related_mentions_all_and_related_in_a_room_of_two(#[case] message: Message, #[case] wakes: [bool; 4]) {
-        let lobby = Setting { kind: RoomKind::Lobby, of_two: false };
-        let two = Setting { kind: RoomKind::Private, of_two: true };
+        let lobby = LOBBY;
+        let two = Setting { kind: RoomKind::Private, of_two: true, ..LOBBY };
         let rules =
             [(Rule::Related, lobby), (Rule::Mentions, lobby), (Rule::All, lobby), (Rule::Related, two)];
         let got = rules.map(|(rule, setting)| {
@@ -125,7 +139,7 @@ mod tests {
         let mut m = said(1, OTHER);
         m.body.mentions_everyone = true;
         let watch = Watch { rule: Rule::Mentions, ..Watch::default() };
-        let setting = |kind| Setting { kind, of_two: false };
+        let setting = |kind| Setting { kind, ..LOBBY };
         assert!(watch.wakes(&m, user_id!("@agent_me:x"), setting(RoomKind::Private)));
         assert!(!watch.wakes(&m, user_id!("@agent_me:x"), setting(RoomKind::Lobby)));
     }
@@ -133,7 +147,7 @@ mod tests {
     #[test]
     fn explicit_terms_put_the_rule_aside() {
         let me = user_id!("@agent_me:x");
-        let setting = Setting { kind: RoomKind::Lobby, of_two: false };
+        let setting = LOBBY;
         let from = Watch { rule: Rule::All, from: [UserId::parse(BOB).unwrap()].into(), ..Watch::default() };
         assert!(from.wakes(&said(1, BOB), me, setting));
         assert!(!from.wakes(&said(1, ADA).mentioning(&[ME]), me, setting));
@@ -146,6 +160,30 @@ mod tests {
 
         let all = Watch { wait_for: [UserId::parse(BOB).unwrap()].into(), ..Watch::default() };
         assert!(!all.wakes(&said(1, BOB), me, setting), "those waited for wake together");
-        assert!(all.awaits(&said(1, BOB)) && !all.awaits(&said(1, ADA)));
+        assert!(all.awaits(&said(1, BOB), setting) && !all.awaits(&said(1, ADA), setting));
+    }
+
+    #[test]
+    fn beyond_the_hops_nothing_wakes_whatever_is_waited_for() {
+        let me = user_id!("@agent_me:x");
+        let other: BTreeSet<OwnedUserId> = [UserId::parse(OTHER).unwrap()].into();
+        let two = Setting { kind: RoomKind::Private, of_two: true, ..LOBBY };
+        let watches = [
+            Watch::default(),
+            Watch { rule: Rule::Mentions, ..Watch::default() },
+            Watch { rule: Rule::All, ..Watch::default() },
+            Watch { from: other.clone(), ..Watch::default() },
+            Watch { reply_to: Some(MessageRef::Event(event(1))), ..Watch::default() },
+        ];
+        for (watch, setting) in watches.iter().flat_map(|w| [(w, LOBBY), (w, two)]) {
+            let mut message = said(2, OTHER).replying(1, ME).mentioning(&[ME]);
+            message.hops = 8;
+            assert!(watch.wakes(&message, me, setting), "{watch:?}");
+            message.hops = 9;
+            assert!(!watch.wakes(&message, me, setting), "{watch:?}");
+        }
+        let awaiting = Watch { wait_for: other, ..Watch::default() };
+        let answer = |hops| Message { hops, ..said(2, OTHER) };
+        assert!(awaiting.awaits(&answer(8), LOBBY) && !awaiting.awaits(&answer(9), LOBBY));
     }
 }

@@ -114,6 +114,7 @@ fn entry(room: RoomKey) -> NewEntry {
         visibility: Visibility::Shared,
         echoed: true,
         encrypted: false,
+        hops: 0,
     }
 }
 

@@ -35,6 +35,8 @@ pub struct NewEntry {
     pub echoed: bool,
     /// Came encrypted, or was sent so.
     pub encrypted: bool,
+    /// 0 for what people say.
+    pub hops: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,8 +114,8 @@ impl Tx<'_> {
             entry.body.reply_to.as_ref().map(|to| self.replied(entry.room, to)).transpose()?.flatten();
         let add =
             "INSERT INTO log (room_key, pos, event_id, message_id, sender, author, event_type, content, body,
-            replied, sent_at_ms, received_at_ms, visibility, echoed, encrypted)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+            replied, sent_at_ms, received_at_ms, visibility, echoed, encrypted, hops)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
         self.0.prepare_cached(add)?.execute(rusqlite::params![
             entry.room.0,
             pos.0,
@@ -130,6 +132,7 @@ impl Tx<'_> {
             entry.visibility.as_str(),
             entry.echoed,
             entry.encrypted,
+            entry.hops,
         ])?;
         Ok(message(entry, Seq(self.0.last_insert_rowid()), pos, replied))
     }
@@ -187,6 +190,7 @@ fn message(entry: NewEntry, seq: Seq, pos: Pos, replied: Option<Replied>) -> Mes
         received_at_ms: entry.received_at_ms,
         visibility: entry.visibility,
         encrypted: entry.encrypted,
+        hops: entry.hops,
         body: entry.body,
         replied,
     }

@@ -124,6 +124,7 @@ fn message(row: &Row<'_>) -> Result<Message, StoreError> {
         received_at_ms: row.get("received_at_ms")?,
         visibility: Visibility::parse(&text(row, "visibility")?),
         encrypted: row.get("encrypted")?,
+        hops: row.get("hops")?,
         body: from_json(&text(row, "body")?, "log.body")?,
         replied: replied.map(|r| from_json(&r, "log.replied")).transpose()?,
     })

@@ -266,6 +266,7 @@ fn settings() -> Settings {
             enabled: true,
             idle_ms: 60 * 60_000,
             disable_after_ms: 30 * 24 * 60 * 60_000,
+            max_hops: 8,
         },
         limits: Limits::default(),
         trust: parlour_matrix::crypto::Trust::All,

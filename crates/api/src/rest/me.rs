@@ -23,6 +23,28 @@ pub(crate) struct Me {
     /// Who waits before the doors of one's own rooms.
     #[serde(skip_serializing_if = "Option::is_none")]
     incoming_knocks: Option<Vec<IncomingKnock>>,
+    loop_guard: LoopGuard,
+}
+
+/// Agents that answer each other without a person in between are stopped after a while.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct LoopGuard {
+    /// A message of more hops than this wakes no agent. It is sent and can be read all the same.
+    max_hops: u32,
+    /// Rooms in which your next message would have hops. A person's word there begins anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rooms: Option<Vec<RoomHops>>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct RoomHops {
+    catalog_id: String,
+    /// How often agents have answered each other up to your next message there.
+    hops: u32,
+    /// Whether your next message there would wake agents.
+    wakes_agents: bool,
 }
 
 pub(crate) async fn get(By(caller): By, _: NoQuery, State(api): State<Shared>) -> Answered<Me> {
@@ -39,7 +61,19 @@ impl From<&view::Me> for Me {
             rooms: me.rooms.iter().map(|r| r.as_ref().into()).collect(),
             knocks: unless_empty(me.knocks.iter().map(Knock::from).collect()),
             incoming_knocks: unless_empty(me.incoming_knocks.iter().map(IncomingKnock::from).collect()),
+            loop_guard: LoopGuard::from(me),
         }
+    }
+}
+
+impl From<&view::Me> for LoopGuard {
+    fn from(me: &view::Me) -> Self {
+        let room = |room: &view::RoomHops| RoomHops {
+            catalog_id: room.catalog_id.to_string(),
+            hops: room.hops,
+            wakes_agents: room.hops <= me.max_hops,
+        };
+        Self { max_hops: me.max_hops, rooms: unless_empty(me.hops.iter().map(room).collect()) }
     }
 }
 

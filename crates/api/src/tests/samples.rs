@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use parlour_app::view::{Access, CodeState, Gap, IncomingKnock, Knock, KnockStatus, Quote, Seen};
+use parlour_app::view::{Access, CodeState, Gap, IncomingKnock, Knock, KnockStatus, Quote, RoomHops, Seen};
 use parlour_domain::{
     agent::{Agent, Author},
     code::AgentCode,
@@ -32,6 +32,10 @@ pub(crate) fn room() -> Arc<Room> {
         kind: RoomKind::Lobby,
         name: Some("Lobby".to_owned()),
     })
+}
+
+pub(crate) fn hops() -> RoomHops {
+    RoomHops { catalog_id: room().catalog_id, hops: 9 }
 }
 
 pub(crate) fn knock() -> Knock {
@@ -123,6 +127,7 @@ fn message(event_id: &ruma::EventId, author: Author, text: &str) -> Message {
         received_at_ms: NOW,
         visibility: Visibility::Shared,
         encrypted: false,
+        hops: 0,
         body: Body { text: text.to_owned(), ..Body::default() },
         replied: None,
     }

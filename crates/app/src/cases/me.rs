@@ -27,6 +27,8 @@ impl App {
             rooms: agent.present().iter().filter_map(|s| Some(self.rooms.get(s.room)?.room())).collect(),
             knocks: self.knocks_of(agent).await?,
             incoming_knocks: self.incoming_knocks(agent, None),
+            max_hops: self.settings.agents.max_hops,
+            hops: self.room_hops(agent),
         })
     }
 

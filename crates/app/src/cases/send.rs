@@ -84,6 +84,7 @@ impl App {
             mentions_everyone: ask.mentions_everyone,
             reply: answered.as_deref().map(reply),
             submission: id,
+            hops: self.hops(agent, room, answered.as_deref()),
         };
         let content = content(&outgoing, agent.user_id())
             .map_err(|e| invalid(e.field, "The message is too large for Matrix. Shorten it."))?;

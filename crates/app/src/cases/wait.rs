@@ -126,6 +126,7 @@ impl App {
             _ => self.tell_knocks(agent, terms.room).await?,
         };
         let given: Vec<&Entry> = handout.given.iter().map(|&i| &entries[i]).collect();
+        self.note_woken(agent, &given);
         Ok(Inbox {
             messages: given.iter().filter_map(|e| seen(agent, scope, e)).collect(),
             pending: entries.len(),

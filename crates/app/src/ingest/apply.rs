@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use parlour_domain::ids::{AgentKey, MessageId, RoomKey, Seq};
+use parlour_matrix::events::hops;
 use parlour_store::{Exception, Exceptions, NewEntry, SeatRow, StoreError, Tx};
 use ruma::OwnedEventId;
 
@@ -277,6 +278,7 @@ fn own_echo(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
         sender,
         author,
         event_type: "m.room.message".to_owned(),
+        hops: serde_json::from_str(&content).map_or(0, hops),
         content,
         body,
         sent_at_ms: echo.sent_at_ms,

@@ -254,13 +254,16 @@ impl<'a> Planner<'a> {
     pub(super) async fn said(&mut self, message: NewMessage, encrypted: bool) -> Option<Step> {
         let head = message.head;
         let room = self.app.rooms.by_id(&head.room_id)?;
-        if head.sender == self.app.settings.bot {
-            // what the bridge bot says concerns people
+        let puppet = self.app.settings.is_puppet(&head.sender);
+        if head.sender == self.app.settings.bot || (puppet && message.notice) {
+            // what the bridge says concerns people
             return None;
         }
         let agent = self.app.agents.by_user(&head.sender);
         let settles = agent.as_ref().zip(message.submission).map(|(a, id)| (a.key(), id));
         let message_id = settles.map(|(_, id)| id);
+        // anybody's client can write the key
+        let hops = if puppet { message.hops } else { 0 };
         let entry = NewEntry {
             room: room.key,
             message_id: message_id.unwrap_or_else(|| MessageId::of_event(head.sent_at_ms, &head.event_id)),
@@ -275,6 +278,7 @@ impl<'a> Planner<'a> {
             visibility: room.visibility(),
             echoed: true,
             encrypted,
+            hops,
         };
         Some(Step::Append { entry, settles })
     }

@@ -9,6 +9,7 @@ use std::{
 use parking_lot::RwLock;
 use parlour_domain::{
     agent::Agent,
+    hops::Woken,
     ids::{AgentId, AgentKey, RoomKey},
     inbox::Ack,
     names::pick_number,
@@ -29,6 +30,8 @@ pub(crate) struct AgentLive {
     ended: AtomicBool,
     /// A join that is under way.
     entering: RwLock<Option<RoomKey>>,
+    /// What woke it last, in each room. In memory only: a restart forgives a loop once.
+    woken: RwLock<HashMap<RoomKey, Woken>>,
     /// What moves cursors or rooms of one agent happens one after the other.
     pub(crate) moving: tokio::sync::Mutex<()>,
 }
@@ -43,6 +46,7 @@ impl AgentLive {
             last_mentions: RwLock::new(row.last_mentions.clone()),
             ended: AtomicBool::new(row.state != AgentState::Live),
             entering: RwLock::default(),
+            woken: RwLock::default(),
             moving: tokio::sync::Mutex::new(()),
         }
     }
@@ -74,6 +78,16 @@ impl AgentLive {
 
     pub(crate) fn set_last_mentions(&self, mentions: Vec<OwnedUserId>) {
         *self.last_mentions.write() = mentions;
+    }
+
+    /// What woke it last in a room.
+    #[must_use]
+    pub(crate) fn woken_in(&self, room: RoomKey) -> Option<Woken> {
+        self.woken.read().get(&room).copied()
+    }
+
+    pub(crate) fn woken_by(&self, room: RoomKey, woken: Woken) {
+        self.woken.write().insert(room, woken);
     }
 
     /// Has no token: not yet, or not any more.

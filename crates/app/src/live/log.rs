@@ -19,6 +19,8 @@ pub(crate) struct RoomLog {
     gaps: HashMap<Seq, Gap>,
     /// Nothing that arrived later has left the log yet.
     evicted_through: Seq,
+    /// The place of the last word of a person, also after that was deleted.
+    person_at: Option<Pos>,
 }
 
 /// What happened to a log, as the store committed it.
@@ -54,6 +56,9 @@ impl RoomLog {
     pub(crate) fn apply(&mut self, change: &LogChange) {
         match change {
             LogChange::Added(message) => {
+                if message.author.is_person() {
+                    self.person_at = self.person_at.max(Some(message.pos));
+                }
                 self.by_event.insert(message.event_id.clone(), message.seq);
                 self.by_arrival.insert(message.seq, message.clone());
             }
@@ -121,6 +126,11 @@ impl RoomLog {
     #[must_use]
     pub(crate) fn evicted_through(&self) -> Seq {
         self.evicted_through
+    }
+
+    #[must_use]
+    pub(crate) fn person_at(&self) -> Option<Pos> {
+        self.person_at
     }
 
     fn alter(&mut self, seq: Seq, change: impl FnOnce(&mut Message)) {

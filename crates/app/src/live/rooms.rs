@@ -204,8 +204,8 @@ impl RoomLive {
 
     /// What wake rules need to know of the room.
     #[must_use]
-    pub(crate) fn setting(&self, bot: &UserId) -> Setting {
-        Setting { kind: self.kind(), of_two: self.with_members(|m| m.joined_without(bot)) == 2 }
+    pub(crate) fn setting(&self, bot: &UserId, max_hops: u32) -> Setting {
+        Setting { kind: self.kind(), of_two: self.with_members(|m| m.joined_without(bot)) == 2, max_hops }
     }
 
     /// Makes sure that the log is in memory, for a look at it now.

@@ -7,5 +7,5 @@ mod publish;
 mod settle;
 
 pub(crate) use flights::Flights;
-pub(crate) use publish::Order;
+pub(crate) use publish::{Order, SEND_TIMEOUT};
 pub(crate) use settle::{append, author, cut_back};

@@ -22,7 +22,7 @@ use crate::{
 /// How long a caller waits for the homeserver before it is told `pending`.
 const PATIENCE_MS: i64 = 20_000;
 /// How long the homeserver may take over one send.
-pub(super) const SEND_TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const SEND_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A message that passed all checks.
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@ use parlour_domain::{
     agent::Author,
     ids::{MessageId, RoomKey},
 };
+use parlour_matrix::events::hops;
 use parlour_store::{Appended, NewEntry, StoreError, Submission, Tx};
 use ruma::OwnedEventId;
 
@@ -42,6 +43,7 @@ impl App {
         submission: &Submission,
         event_id: OwnedEventId,
     ) -> Option<NewEntry> {
+        let content = submission.content.clone()?;
         Some(NewEntry {
             room: room.key,
             event_id,
@@ -49,7 +51,8 @@ impl App {
             sender: agent.agent.user_id.clone(),
             author: author(agent),
             event_type: "m.room.message".to_owned(),
-            content: submission.content.clone()?,
+            hops: serde_json::from_str(&content).map_or(0, hops),
+            content,
             body: submission.body.clone()?,
             sent_at_ms: self.now(),
             received_at_ms: self.now(),
@@ -67,7 +70,8 @@ impl App {
             if let LogChange::Added(message) = change {
                 self.has_arrived(message.seq);
                 self.typing.write().spoke(room.key, &message.sender, self.now());
-                self.hub.arrived(message, room.setting(&self.settings.bot));
+                self.hub.arrived(message, self.setting(room));
+                self.heed_loop(room, message);
             }
         }
     }

@@ -6,7 +6,10 @@ mod housekeeping;
 mod idle;
 mod invitations;
 mod left_behind;
+mod loops;
 mod reconcile;
 mod silence;
 mod strays;
 mod successors;
+
+pub(crate) use loops::Loops;

@@ -11,6 +11,7 @@ mod ack;
 mod browse;
 mod edits;
 mod exactly_once;
+mod hops;
 mod idle;
 mod ingest;
 mod invitations;

@@ -22,7 +22,7 @@ fn inbox(drawn: &str) -> Vec<Entry> {
     let entry = |(n, letter): (i64, char)| {
         let message = Arc::new(said(n, if letter == 'a' { BOB } else { ADA }));
         let arrival = message.seq;
-        Entry { message, arrival, wakes: letter == 'w', awaited: letter == 'a' }
+        Entry { message, arrival, wakes: letter == 'w', awaited: letter == 'a', beyond: false }
     };
     (1..).zip(drawn.chars()).map(entry).collect()
 }
@@ -245,7 +245,7 @@ fn context_never_wakes_and_is_nobodys_word() {
     let me = user(ME);
     let watch = Watch { rule: Rule::All, ..Watch::default() };
     let waiting = Watch { wait_for: [user(ADA)].into(), ..Watch::default() };
-    let setting = Setting { kind: RoomKind::Lobby, of_two: false };
+    let setting = Setting { kind: RoomKind::Lobby, of_two: false, max_hops: 8 };
     let entry =
         |n, watch| Entry::new(Arc::new(said(n, ADA).mentioning(&[ME])), &seat(2), watch, &me, setting);
     assert!(!entry(2, &watch).wakes && entry(3, &watch).wakes);

@@ -85,7 +85,7 @@ impl Scene {
         let mut message = said(s, who);
         message.room = RoomKey(room);
         let arrival = message.seq;
-        self.entries.push(Entry { message: Arc::new(message), wakes, awaited, arrival });
+        self.entries.push(Entry { message: Arc::new(message), wakes, awaited, beyond: false, arrival });
         self
     }
 
@@ -298,4 +298,13 @@ fn missing_are_those_who_have_not_spoken_since_the_join(
 fn reasons_have_the_contracts_names() {
     let names = [AllReplied, Messages, Digest, Knocks, Timeout, Superseded].map(Reason::as_str);
     assert_eq!(names, ["all_replied", "messages", "digest", "knocks", "timeout", "superseded"]);
+}
+
+#[test]
+fn what_is_beyond_the_hops_makes_no_digest() {
+    let mut scene = wait().digest(60).chat(50, ADA);
+    assert_eq!(scene.at(110), gives(Digest));
+    scene.entries[0].beyond = true;
+    assert_eq!(scene.at(110), until(130));
+    assert_eq!(scene.at(130), gives(Timeout));
 }

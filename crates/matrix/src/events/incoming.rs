@@ -4,7 +4,7 @@ use parlour_domain::{ids::MessageId, message::Body};
 use ruma::{OwnedEventId, OwnedRoomId, RoomId};
 use serde_json::value::RawValue;
 
-use super::{Head, SUBMISSION_KEY, StateEvent, body, relation, state};
+use super::{HOPS_KEY, Head, NOTICE_KEY, SUBMISSION_KEY, StateEvent, body, relation, state};
 use crate::json::{Fields, event_id};
 
 /// What an event is to us. Reading one never fails and never panics; what cannot be placed is [`Incoming::Poison`].
@@ -47,6 +47,10 @@ pub struct NewMessage {
     pub body: Body,
     /// See [`SUBMISSION_KEY`].
     pub submission: Option<MessageId>,
+    /// See [`HOPS_KEY`]; 0 where it is missing or odd.
+    pub hops: u32,
+    /// See [`NOTICE_KEY`].
+    pub notice: bool,
 }
 
 /// New words for an earlier message. Whether its sender wrote that one is for the caller to check.
@@ -150,6 +154,8 @@ impl<'a> Event<'a> {
         Incoming::Message(NewMessage {
             body: body::read(&self.event_type, &self.content),
             submission: self.content.str(SUBMISSION_KEY).as_deref().and_then(MessageId::parse),
+            hops: hops_in(&self.content),
+            notice: self.content.is_true(NOTICE_KEY),
             content: self.raw_content.to_owned(),
             event_type: self.event_type,
             head: self.head,
@@ -161,6 +167,16 @@ impl<'a> Event<'a> {
         let body = Body { reply_to: None, thread: None, ..body::read(&self.event_type, &fields) };
         Incoming::Edit(Edit { head: self.head, target, content: new.to_owned(), body })
     }
+}
+
+/// The count in a message's content; see [`HOPS_KEY`].
+#[must_use]
+pub fn hops(content: &RawValue) -> u32 {
+    Fields::of(content).as_ref().map_or(0, hops_in)
+}
+
+fn hops_in(content: &Fields<'_>) -> u32 {
+    parlour_domain::hops::read(content.int(HOPS_KEY))
 }
 
 /// Since version 12 a room's id is that of its first event, which therefore need not name it (MSC4291).

@@ -7,7 +7,7 @@ use serde_json::{
     value::{RawValue, to_raw_value},
 };
 
-use super::SUBMISSION_KEY;
+use super::{HOPS_KEY, NOTICE_KEY, SUBMISSION_KEY};
 
 /// The largest event, in bytes of canonical JSON (Matrix spec, client-server API, "Size limits").
 const EVENT_BYTES: usize = 65_536;
@@ -25,6 +25,8 @@ pub struct Outgoing {
     pub mentions_everyone: bool,
     pub reply: Option<Reply>,
     pub submission: MessageId,
+    /// See [`HOPS_KEY`].
+    pub hops: u32,
 }
 
 /// The message that is answered.
@@ -57,6 +59,7 @@ pub fn content(outgoing: &Outgoing, me: &UserId) -> Result<Box<RawValue>, TooLar
         "body": outgoing.text,
         "m.mentions": mentions,
         SUBMISSION_KEY: outgoing.submission,
+        HOPS_KEY: outgoing.hops,
     });
     if let Some(reply) = &outgoing.reply {
         fields["m.relates_to"] = relates_to(reply);
@@ -64,6 +67,13 @@ pub fn content(outgoing: &Outgoing, me: &UserId) -> Result<Box<RawValue>, TooLar
     // Text and maps with text as keys always serialise.
     let raw = to_raw_value(&fields).map_err(|_| too_large)?;
     if raw.get().len() + ENVELOPE_BYTES > EVENT_BYTES { Err(too_large) } else { Ok(raw) }
+}
+
+/// What the bridge tells people in a room. It is in nobody's inbox, whoever of ours says it.
+#[must_use]
+pub fn notice(text: &str) -> Box<RawValue> {
+    let fields = json!({"msgtype": "m.notice", "body": text, "m.mentions": {}, NOTICE_KEY: true});
+    to_raw_value(&fields).unwrap_or_default()
 }
 
 /// Always there, if empty: so that no client looks for mentions in the text (spec, "User and room mentions"). A reply
@@ -114,6 +124,7 @@ mod tests {
             mentions_everyone: false,
             reply: None,
             submission: MessageId::parse("0199aaaa-0000-7000-8000-000000000000").unwrap(),
+            hops: 0,
         }
     }
 
@@ -128,8 +139,9 @@ mod tests {
     #[test]
     fn a_plain_message() {
         let expected = json!({"msgtype": "m.text", "body": "hello", "m.mentions": {},
-            "io.parlour.submission_id": "0199aaaa-0000-7000-8000-000000000000"});
+            "io.parlour.submission_id": "0199aaaa-0000-7000-8000-000000000000", "io.parlour.hops": 0});
         assert_eq!(sent(&outgoing()), expected);
+        assert_eq!(sent(&Outgoing { hops: 3, ..outgoing() })["io.parlour.hops"], 3);
     }
 
     #[rstest]

@@ -123,6 +123,7 @@ impl Config {
             enabled: self.agents.enabled,
             idle_ms: i64::from(self.agents.idle_minutes.0) * MINUTE_MS,
             disable_after_ms: i64::from(self.agents.disable_after_days.0) * DAY_MS,
+            max_hops: self.agents.max_hops.0,
         }
     }
 }

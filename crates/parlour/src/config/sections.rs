@@ -122,8 +122,8 @@ section! {
         idle_minutes: Positive = Default("60");
         /// An agent that has not called for so many days is ended.
         disable_after_days: Positive = Default("30");
-        /// After so many answers from agent to agent without a person in between, agents are no longer woken by each
-        /// other. For a later version.
+        /// After so many answers from agent to agent without a person in between, agents no longer wake each other in
+        /// that room until a person says something there.
         max_hops: Positive = Default("8");
     }
 }

@@ -178,6 +178,7 @@ pub(super) fn said(n: i64) -> NewEntry {
         visibility: Visibility::Shared,
         echoed: true,
         encrypted: false,
+        hops: 0,
     }
 }
 

@@ -208,7 +208,7 @@ impl World {
     }
 
     fn entries(&self, i: usize, watch: &Watch) -> Vec<Entry> {
-        let (me, setting) = (user(i), Setting { kind: RoomKind::Lobby, of_two: false });
+        let (me, setting) = (user(i), Setting { kind: RoomKind::Lobby, of_two: false, max_hops: 8 });
         let Some(seat) = &self.agents[i].seat else { return vec![] };
         let held = self.log.iter().filter(|m| seat.holds(m, &me));
         let entries: Vec<Entry> = held.map(|m| Entry::new(m.clone(), seat, watch, &me, setting)).collect();

@@ -1,0 +1,131 @@
+//! People are told, once, that agents which answered each other are not woken by it any more.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use parlour_domain::{hops::is_first_beyond, message::Message};
+use parlour_matrix::{HsError, events::notice};
+use ruma::UserId;
+use serde_json::value::RawValue;
+use tokio::sync::Notify;
+
+use crate::{
+    app::App,
+    devices::DeviceError,
+    live::{AgentLive, RoomLive},
+};
+
+/// What was said longer ago than this is history by now, and nobody's news.
+const NEWS_MS: i64 = 10 * 60_000;
+const TRIES: u32 = 5;
+const FIRST_PAUSE_MS: i64 = 2_000;
+
+/// From the writer's thread, which must not wait for anything, to a task.
+#[derive(Debug, Default)]
+pub(crate) struct Loops {
+    ended: Mutex<Vec<(Arc<RoomLive>, Arc<Message>)>>,
+    news: Notify,
+}
+
+impl App {
+    /// Looks whether a message that has just come in ends a loop. For the writer's thread.
+    pub(crate) fn heed_loop(&self, room: &Arc<RoomLive>, message: &Arc<Message>) {
+        let live = message.sent_at_ms + NEWS_MS > self.now();
+        if message.hops <= self.settings.agents.max_hops || !live {
+            return;
+        }
+        metrics::counter!("parlour_messages_beyond_hops_total").increment(1);
+        self.loops.ended.lock().push((room.clone(), message.clone()));
+        self.loops.news.notify_one();
+    }
+
+    pub(crate) fn start_telling_of_loops(self: &Arc<Self>) {
+        let app = self.clone();
+        self.tasks.spawn(async move {
+            while !app.tasks.stopping() {
+                for (room, message) in std::mem::take(&mut *app.loops.ended.lock()) {
+                    let telling = app.clone();
+                    app.tasks.spawn(async move { telling.tell_of_loop(&room, &message).await });
+                }
+                tokio::select! {
+                    () = app.loops.news.notified() => {}
+                    () = app.tasks.stopped() => {}
+                }
+            }
+        });
+    }
+
+    async fn tell_of_loop(&self, room: &Arc<RoomLive>, message: &Message) {
+        if room.load(&self.store, self.now()).await.is_err() {
+            return;
+        }
+        let max = self.settings.agents.max_hops;
+        let first = room.with_log(|log| {
+            let earlier = log.by_arrival().rev().filter(|m| m.seq < message.seq);
+            is_first_beyond(message, earlier.map(|m| &**m), max)
+        });
+        let people = room.with_members(|m| !m.joined(|user| !self.is_ours(user)).is_empty());
+        let Some(agent) = self.agents.by_user(&message.sender).filter(|_| first && people) else { return };
+        // the same however often it is tried, so that the homeserver takes it once
+        let send_txn_id = format!("{}.loop.{}", agent.user_id().localpart(), message.message_id);
+        let mut pause_ms = FIRST_PAUSE_MS;
+        for _ in 0..TRIES {
+            match self.say_stopped(&agent, room, &send_txn_id).await {
+                Ok(()) => return,
+                Err(DeviceError::Homeserver(HsError::Refused { .. })) => return,
+                Err(error) => {
+                    tracing::info!(%error, room = %room.room_id, "cannot tell people of a loop yet");
+                }
+            }
+            tokio::select! {
+                () = self.clock.sleep_until(self.now() + pause_ms) => pause_ms *= 2,
+                () = self.tasks.stopped() => return,
+            }
+        }
+    }
+
+    /// The bot says it where it is and may speak in clear; else the puppet that went too far.
+    async fn say_stopped(
+        &self,
+        agent: &AgentLive,
+        room: &Arc<RoomLive>,
+        send_txn_id: &str,
+    ) -> Result<(), DeviceError> {
+        let content = notice(&words(self.settings.agents.max_hops));
+        if room.may_be_encrypted() {
+            let (sealed, mut held) = self.seal(agent, room, content.get()).await?;
+            self.commit_device(&mut held).await?;
+            drop(held);
+            let content: &RawValue =
+                serde_json::from_str(&sealed.content).map_err(|_| DeviceError::TooLarge)?;
+            return self.put_notice(agent.user_id(), room, "m.room.encrypted", send_txn_id, content).await;
+        }
+        let bot = self.settings.bot.as_ref();
+        let speaker = if room.with_members(|m| m.is_joined(bot)) { bot } else { agent.user_id() };
+        self.put_notice(speaker, room, "m.room.message", send_txn_id, &content).await
+    }
+
+    async fn put_notice(
+        &self,
+        speaker: &UserId,
+        room: &RoomLive,
+        event_type: &str,
+        send_txn_id: &str,
+        content: &RawValue,
+    ) -> Result<(), DeviceError> {
+        let slot = (event_type == "m.room.encrypted").then(|| self.keyring.with_device(speaker)).flatten();
+        let device = slot.and_then(|slot| slot.device());
+        let device_id = device.as_ref().map(|d| &*d.device_id);
+        let timeout = crate::sending::SEND_TIMEOUT;
+        let sent =
+            self.client.send(speaker, device_id, &room.room_id, event_type, send_txn_id, content, timeout);
+        sent.await.map(drop).map_err(DeviceError::from)
+    }
+}
+
+fn words(max_hops: u32) -> String {
+    format!(
+        "Agents here have answered each other {max_hops} times without a person in between. They do not wake each other \
+         any more until a person writes something."
+    )
+}
