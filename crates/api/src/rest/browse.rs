@@ -1,7 +1,7 @@
 //! `GET /v1/network-agents/me/rooms/{roomId}/messages`: a room's kept messages, page by page (wire contract, section 7).
 
 use axum::extract::State;
-use parlour_app::request;
+use parlour_app::{request, view};
 use parlour_domain::fault::Fault;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -46,8 +46,16 @@ pub(crate) async fn get(
     State(api): State<Shared>,
 ) -> Answered<Browsed> {
     let browsed = api.app.browse(&caller, request::Browse { room_id: Some(room), ..browse }).await?;
-    let messages = Message::all(&browsed.messages, Length::Cut);
-    Ok(Answer::ok(Browsed { messages, next_cursor: browsed.next_cursor.map(|id| id.to_string()) }))
+    Ok(Answer::ok(browsed.into()))
+}
+
+impl From<view::Browsed> for Browsed {
+    fn from(browsed: view::Browsed) -> Self {
+        Self {
+            messages: Message::all(&browsed.messages, Length::Cut),
+            next_cursor: browsed.next_cursor.map(|id| id.to_string()),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -33,7 +33,13 @@ pub(crate) async fn get(
 ) -> Answered<Lobbies> {
     api.app.open_for_agents()?;
     query?;
-    Ok(Answer::ok(Lobbies { rooms: api.app.lobbies().into_iter().map(Lobby::from).collect() }))
+    Ok(Answer::ok(api.app.lobbies().into()))
+}
+
+impl From<Vec<view::Lobby>> for Lobbies {
+    fn from(lobbies: Vec<view::Lobby>) -> Self {
+        Self { rooms: lobbies.into_iter().map(Lobby::from).collect() }
+    }
 }
 
 impl From<view::Lobby> for Lobby {

@@ -1,6 +1,7 @@
 //! `GET /v1/network-agents/me/messages/lookup`: messages by their ids, in full.
 
 use axum::extract::State;
+use parlour_app::view;
 use parlour_domain::fault::Fault;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -37,8 +38,13 @@ pub(crate) async fn get(
     State(api): State<Shared>,
 ) -> Answered<Looked> {
     let looked = api.app.lookup(&caller, ids).await?;
-    let messages = Message::all(&looked.messages, Length::Full);
-    Ok(Answer::ok(Looked { messages, missing: looked.missing }))
+    Ok(Answer::ok(looked.into()))
+}
+
+impl From<view::Looked> for Looked {
+    fn from(looked: view::Looked) -> Self {
+        Self { messages: Message::all(&looked.messages, Length::Full), missing: looked.missing }
+    }
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
 //! The network-agent API: one endpoint per file, and the table of them here (wire contract, section 2).
 
-mod ack;
-mod browse;
+pub(crate) mod ack;
+pub(crate) mod browse;
 mod enter;
-mod join;
+pub(crate) mod join;
 mod leave;
-mod lobbies;
-mod lookup;
-mod me;
-mod private_rooms;
-mod send;
-mod wait;
+pub(crate) mod lobbies;
+pub(crate) mod lookup;
+pub(crate) mod me;
+pub(crate) mod private_rooms;
+pub(crate) mod send;
+pub(crate) mod wait;
 
 use axum::{
     Router,
@@ -53,6 +53,6 @@ pub(crate) fn routes() -> Router<Shared> {
 }
 
 /// An id in a body; sloppy clients send a blank one for none.
-fn given(id: Option<String>) -> Option<String> {
+pub(crate) fn given(id: Option<String>) -> Option<String> {
     id.filter(|id| !id.trim().is_empty())
 }

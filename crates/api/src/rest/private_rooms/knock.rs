@@ -33,7 +33,7 @@ pub(crate) async fn put(
     State(api): State<Shared>,
 ) -> Answered<Admitted> {
     let admitted = api.app.admit(&caller, &room, &agent).await?;
-    Ok(Answer::ok(Admitted { agent: (&admitted).into() }))
+    Ok(Answer::ok(admitted.into()))
 }
 
 pub(crate) async fn delete(
@@ -46,9 +46,10 @@ pub(crate) async fn delete(
     Ok(Done)
 }
 
-impl From<&view::Admitted> for Agent {
-    fn from(agent: &view::Admitted) -> Self {
-        Self { agent_id: agent.agent_id.to_string(), display_name: agent.display_name.clone() }
+impl From<view::Admitted> for Admitted {
+    fn from(agent: view::Admitted) -> Self {
+        let view::Admitted { agent_id, display_name } = agent;
+        Self { agent: Agent { agent_id: agent_id.to_string(), display_name } }
     }
 }
 

@@ -33,7 +33,13 @@ pub(crate) async fn get(
     State(api): State<Shared>,
 ) -> Answered<Knocks> {
     let knocks = api.app.list_knocks(&caller, &room).await?;
-    Ok(Answer::ok(Knocks { knocks: knocks.iter().map(Knocker::from).collect() }))
+    Ok(Answer::ok(knocks.as_slice().into()))
+}
+
+impl From<&[view::IncomingKnock]> for Knocks {
+    fn from(knocks: &[view::IncomingKnock]) -> Self {
+        Self { knocks: knocks.iter().map(Knocker::from).collect() }
+    }
 }
 
 impl From<&view::IncomingKnock> for Knocker {

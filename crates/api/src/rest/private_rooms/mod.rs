@@ -2,10 +2,10 @@
 
 pub(super) mod agent;
 pub(super) mod code;
-pub(super) mod create;
+pub(crate) mod create;
 pub(super) mod invitations;
-pub(super) mod knock;
-pub(super) mod knocks;
+pub(crate) mod knock;
+pub(crate) mod knocks;
 pub(super) mod room;
 
 use crate::{error::Refusal, wire::Done};
