@@ -5,7 +5,14 @@ use std::{
     panic::PanicHookInfo,
 };
 
-use tracing_subscriber::{EnvFilter, fmt::MakeWriter};
+use tracing::Metadata;
+use tracing_subscriber::{
+    EnvFilter, Layer,
+    filter::{FilterExt, filter_fn},
+    fmt::MakeWriter,
+    layer::SubscriberExt,
+    util::SubscriberInitExt,
+};
 
 use crate::{cli::LogFormat, failure::Failure};
 
@@ -17,14 +24,22 @@ pub(crate) fn start(format: LogFormat, filter: &str) -> Result<(), Failure> {
     let filter = EnvFilter::try_new(filter).map_err(|e| {
         Failure::new(format!("--log {filter}: {e}; write it such as info or info,parlour_app=debug"))
     })?;
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(Lines).with_ansi(false);
-    let begun = match format {
-        LogFormat::Text => builder.try_init(),
-        LogFormat::Json => builder.json().flatten_event(true).with_current_span(false).try_init(),
+    let lines = tracing_subscriber::fmt::layer().with_writer(Lines).with_ansi(false);
+    let lines = match format {
+        LogFormat::Text => lines.boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).boxed(),
     };
+    let begun =
+        tracing_subscriber::registry().with(lines.with_filter(filter.and(filter_fn(may_speak)))).try_init();
     begun.map_err(|e| Failure::new(format!("cannot start logging: {e}")))?;
     std::panic::set_hook(Box::new(log_panic));
     Ok(())
+}
+
+/// rmcp logs whole messages at its finer levels, tokens and texts included; whatever the operator asks for, it stays
+/// silent. What became of a request is in our own lines.
+fn may_speak(event: &Metadata<'_>) -> bool {
+    !event.target().starts_with("rmcp")
 }
 
 /// A panic's text may quote the value at hand, and that may be a message or a secret. Fixed texts cannot.
