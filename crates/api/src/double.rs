@@ -215,6 +215,11 @@ impl App {
         Ok(self.access())
     }
 
+    pub(crate) async fn show_or_make_code(self: &Arc<Self>, _: &Caller, room: &str) -> Result<Access, Fault> {
+        self.note(format!("show_or_make_code {room:?}"))?;
+        Ok(self.access())
+    }
+
     pub(crate) async fn replace_code(self: &Arc<Self>, _: &Caller, room: &str) -> Result<Access, Fault> {
         self.note(format!("replace_code {room:?}"))?;
         Ok(self.access())

@@ -22,6 +22,7 @@ use tower_http::{
 use crate::{
     correlation::{self, CorrelationId},
     error::{Refusal, written},
+    mcp,
 };
 
 /// How long a browser may remember what it is allowed.
@@ -50,10 +51,15 @@ fn cors() -> CorsLayer {
         .max_age(PREFLIGHT_MAX_AGE)
 }
 
-async fn edge(State(ids): State<correlation::Source>, request: Request, next: Next) -> Response {
+async fn edge(State(ids): State<correlation::Source>, mut request: Request, next: Next) -> Response {
     let id = ids.id_for(request.headers());
     let call = Call::of(&request);
+    let preflight = mcp::is_preflight(request.method(), request.uri().path());
+    request.extensions_mut().insert(id);
     let mut response = written(next.run(request).await, id);
+    if preflight {
+        mcp::allow_headers(&mut response);
+    }
     let headers = response.headers_mut();
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     if let Some(value) = id.header() {

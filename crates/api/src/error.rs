@@ -67,6 +67,12 @@ impl IntoResponse for Refusal {
     }
 }
 
+/// The same where the answer is not HTTP's own: written, and logged.
+pub(crate) fn envelope(fault: &Fault, id: CorrelationId) -> Value {
+    log(fault, id);
+    serde_json::to_value(Envelope::new(fault, id)).unwrap_or_default()
+}
+
 /// Gives a refusal its body and headers and logs it; lets every other answer pass.
 pub(crate) fn written(mut response: Response, id: CorrelationId) -> Response {
     let Some(Refusal { fault, hang_up }) = response.extensions_mut().remove() else { return response };
@@ -91,7 +97,7 @@ fn status(fault: &Fault) -> StatusCode {
 }
 
 /// A 429 always says when; whoever does not know says "in a second".
-fn retry_after(fault: &Fault) -> Option<u64> {
+pub(crate) fn retry_after(fault: &Fault) -> Option<u64> {
     let least = (fault.code == Code::RateLimited).then_some(1);
     fault.retry_after_s.map(|s| s.max(1)).or(least)
 }

@@ -1,4 +1,4 @@
-//! The fronts: what agents call (REST below `/v1/network-agents`), the guide they read, and the two probes.
+//! The fronts: what agents call (REST below `/v1/network-agents`, MCP at `/mcp`), the guide they read, and the two probes.
 //!
 //! A handler reads a request into the types of `parlour_app::request`, calls one use case and writes out what comes
 //! back. Nothing is decided here but the shape of requests; refusals of every kind become a body in `error`.
@@ -11,6 +11,7 @@ mod edge;
 mod error;
 mod extract;
 mod guide;
+mod mcp;
 mod rest;
 mod server;
 mod settings;
@@ -43,6 +44,10 @@ pub fn router(api: Api) -> Router {
 
 /// The same with clock and chance of one's own: correlation ids are made of them.
 pub fn router_with(api: Api, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Router {
-    let routes = Router::new().merge(rest::routes()).merge(site::routes(&api.settings));
-    edge::around(routes, clock, chance).with_state(Arc::new(api))
+    let api = Arc::new(api);
+    let mut routes = Router::new().merge(rest::routes()).merge(site::routes(&api.settings));
+    if api.settings.mcp {
+        routes = routes.merge(mcp::routes(&api));
+    }
+    edge::around(routes, clock, chance).with_state(api)
 }

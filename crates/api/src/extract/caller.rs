@@ -20,7 +20,7 @@ impl FromRequestParts<Shared> for By {
 
 /// The token of `Authorization: Bearer TOKEN` (RFC 6750); the scheme is case-blind (RFC 9110, 11.1). Two such headers
 /// are none: which one is meant, nobody can know.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let value = values.next().filter(|_| values.next().is_none())?;
     let (scheme, token) = value.to_str().ok()?.trim().split_once(' ')?;

@@ -38,7 +38,7 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
 }
 
 /// `application/json` in any case; parameters (`charset`) are not looked at.
-fn is_json(headers: &HeaderMap) -> bool {
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let value = headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
     value.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }

@@ -12,7 +12,9 @@ mod query;
 mod signed;
 mod source;
 
-pub(crate) use caller::By;
+pub(crate) use body::take;
+pub(crate) use caller::{By, bearer};
+pub(crate) use json::is_json;
 pub(crate) use path::At;
 pub(crate) use query::{FromQuery, NoQuery, Pairs, Query};
 pub(crate) use signed::{Opened, Posted, Signed};

@@ -45,8 +45,14 @@ async fn every_answer_can_be_read_by_scripts_and_found_in_the_log(
 #[tokio::test]
 async fn errors_of_the_edge() {
     let mut all = Vec::new();
-    for ask_for in [root("/v1/nothing"), root("/mcp"), delete("/rooms"), get("/me/ack"), put("/me/messages")]
-    {
+    for ask_for in [
+        root("/v1/nothing"),
+        root("/mcp"),
+        root("/mcp/x"),
+        delete("/rooms"),
+        get("/me/ack"),
+        put("/me/messages"),
+    ] {
         all.push(ask(App::open(), ask_for).await);
     }
     all.push(ask(App::broken(), get("/rooms")).await);

@@ -96,6 +96,10 @@ impl Ask {
         self
     }
 
+    pub(crate) fn body(self, body: impl Into<Vec<u8>>) -> Self {
+        Self { body: body.into(), ..self }
+    }
+
     pub(crate) fn without(mut self, name: &str) -> Self {
         self.headers.remove(name);
         self

@@ -55,6 +55,6 @@ fn api_settings(config: &Config) -> ApiSettings {
         trusted_proxies: config.server.trusted_proxies.clone(),
         limits: config.limits.clone(),
         private_rooms: true,
-        mcp: false,
+        mcp: true,
     }
 }
