@@ -12,6 +12,7 @@ use crate::{
     ingest::Handover,
     live::{Agents, Doors, Members, Rooms},
     lobbies::Places,
+    manners::Manners,
     runtime::{Chance, Clock, Tasks},
     sending::Flights,
     settings::Settings,
@@ -51,6 +52,7 @@ pub struct App {
     /// Told when the homeserver could not be reached.
     pub(crate) outage: tokio::sync::Notify,
     pub(crate) loops: Loops,
+    pub(crate) manners: Manners,
 }
 
 impl App {
@@ -73,6 +75,7 @@ impl App {
         let keyring = Keyring::new(store.clone(), sealing.clone(), devices);
         let day_keys = DayKeys::read(&store).await?;
         let newest = store.read(|r| r.newest_arrival()).await?;
+        let shown = settings.people.shown;
         let app = Arc::new_cyclic(|me| Self {
             rooms,
             agents,
@@ -98,6 +101,7 @@ impl App {
             arrived_through: AtomicI64::new(newest.0),
             outage: tokio::sync::Notify::new(),
             loops: Loops::default(),
+            manners: Manners::new(shown),
         });
         Ok(app)
     }
@@ -112,6 +116,7 @@ impl App {
         self.start_following();
         self.start_silencing();
         self.start_telling_of_loops();
+        self.start_manners();
     }
 
     #[must_use]

@@ -42,6 +42,8 @@ pub struct PeopleSettings {
     pub invitable: Invitable,
     /// Whose direct invitations puppets follow.
     pub invites: Invites,
+    /// What people see of agents besides their words.
+    pub shown: crate::Shown,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -12,6 +12,7 @@ pub mod ids;
 pub mod inbox;
 pub mod knock;
 pub mod limits;
+pub mod manners;
 pub mod message;
 pub mod names;
 pub mod people;

@@ -8,6 +8,7 @@ mod answer;
 mod device;
 mod error;
 mod keys;
+mod manners;
 mod media;
 mod membership;
 mod pull;

@@ -2,7 +2,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use parlour_app::{
-    App, Intake, SealingKey,
+    App, Intake, SealingKey, Shown,
     request::Join,
     runtime::{Chance, Tasks},
     settings::{AgentSettings, LobbySettings, PeopleSettings, Settings},
@@ -261,7 +261,12 @@ fn settings() -> Settings {
         puppet_prefix: PUPPET_PREFIX.to_owned(),
         public_url: "https://agents.example.org".to_owned(),
         lobbies: vec![lobby("lobby", "Lobby", true)],
-        people: PeopleSettings { invitable: Invitable::Local, invites: Invites::Local },
+        people: PeopleSettings {
+            invitable: Invitable::Local,
+            invites: Invites::Local,
+            // tests of other things count calls and sleepers
+            shown: Shown::default(),
+        },
         agents: AgentSettings {
             enabled: true,
             idle_ms: 60 * 60_000,

@@ -4,7 +4,7 @@ use parlour_domain::{
 };
 use ruma::EventId;
 
-use crate::{app::App, caller::Caller, inbox::Scope, live::AgentLive, view::Acked};
+use crate::{app::App, caller::Caller, inbox::Scope, live::AgentLive, manners::News, view::Acked};
 
 impl App {
     /// Acknowledges everything that arrived up to and with a message, in all rooms or in one.
@@ -28,6 +28,7 @@ impl App {
         };
         let (key, live) = (agent.key(), agent.clone());
         self.write_and_follow(move |tx| tx.acknowledge(key, ack), move |_, _| live.acknowledged(ack)).await?;
+        self.manners.tell(News::Acknowledged(agent.key(), ack));
         let scope = self.scope(agent, room).await?;
         Ok(Acked { acknowledged: true, pending: self.pending(agent, &scope) })
     }

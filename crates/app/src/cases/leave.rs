@@ -9,6 +9,7 @@ use crate::{
     app::App,
     caller::Caller,
     live::{AgentLive, RoomLive},
+    manners::News,
 };
 
 /// How long a caller waits for its puppet to be out of the rooms. It goes on in the background after that.
@@ -42,6 +43,7 @@ impl App {
         self.write_and_follow(write, follow).await?;
         self.agents.end(agent);
         self.hub.nudge(key);
+        self.manners.tell(News::Ended(key));
         let out = self.start_leaving(agent.clone());
         // a look at the rooms right after sees it gone, unless the homeserver is slow
         tokio::select! {

@@ -20,6 +20,7 @@ use crate::{
     inbox::up_to_date,
     live::{AgentLive, RoomLive},
     lobbies::lobbies_full,
+    manners::News,
     quotas::speaking_charges,
     request::Send,
     sending::Order,
@@ -50,7 +51,11 @@ impl App {
         }
         room.load(&self.store, self.now()).await?;
         let order = self.order(&agent, &seat, &room, &ask, (id, digest))?;
-        self.publish(order).await
+        let sent = self.publish(order).await;
+        if sent.is_ok() {
+            self.manners.tell(News::Spoke(agent.key(), room.key));
+        }
+        sent
     }
 
     fn submission_id(&self, text: Option<&str>) -> Result<MessageId, Fault> {

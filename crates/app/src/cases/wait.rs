@@ -36,6 +36,7 @@ impl App {
         let agent = &caller.0;
         let terms = self.terms(agent, &ask)?;
         let waiting = self.hub.wait(agent.clone(), terms);
+        let _present = self.manners.waits(agent.key());
         let began_ms = self.now();
         let scope = self.scope(agent, waiting.waiter.terms.room).await?;
         let opened = self.open_seats(agent, &scope).await?;
@@ -127,6 +128,10 @@ impl App {
         };
         let given: Vec<&Entry> = handout.given.iter().map(|&i| &entries[i]).collect();
         self.note_woken(agent, &given);
+        let woke = given.iter().copied().filter(|e| e.wakes || e.awaited);
+        let kind = |e: &Entry| self.rooms.get(e.message.room).map(|room| room.kind());
+        let is_meant = |e: &Entry| kind(e).is_some_and(|kind| e.message.mentions(agent.user_id(), kind));
+        self.manners.gave(agent.key(), woke, is_meant);
         Ok(Inbox {
             messages: given.iter().filter_map(|e| seen(agent, scope, e)).collect(),
             pending: entries.len(),

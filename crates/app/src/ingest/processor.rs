@@ -144,7 +144,9 @@ impl App {
 
     fn take_ephemeral(&self, transaction: &Transaction) {
         for raw in &transaction.ephemeral {
-            if let Ephemeral::Typing(Typing { room_id, users }) = Ephemeral::parse(raw) {
+            if let Ephemeral::Typing(Typing { room_id, mut users }) = Ephemeral::parse(raw) {
+                // that an agent shows as typing is our own doing, and must hold nobody up
+                users.retain(|user| !self.is_ours(user));
                 let Some(room) = self.rooms.by_id(&room_id) else { continue };
                 if self.typing.write().update(room.key, &users, self.now()) {
                     self.hub.typing(room.key);

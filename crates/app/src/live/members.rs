@@ -42,6 +42,16 @@ impl Members {
         there.map(|m| m.user_id.clone()).collect()
     }
 
+    #[must_use]
+    pub(crate) fn any_joined(&self, is: impl Fn(&UserId) -> bool) -> bool {
+        self.by_user.values().any(|m| m.membership == "join" && is(&m.user_id))
+    }
+
+    #[must_use]
+    pub(crate) fn count_joined(&self, is: impl Fn(&UserId) -> bool) -> usize {
+        self.by_user.values().filter(|m| m.membership == "join" && is(&m.user_id)).count()
+    }
+
     /// Those whose membership is of a kind.
     #[must_use]
     pub(crate) fn with_membership(

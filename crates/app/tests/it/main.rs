@@ -21,6 +21,7 @@ mod leave;
 mod lobbies;
 mod lookup;
 mod lost;
+mod manners;
 mod me;
 mod members;
 mod private_rooms;

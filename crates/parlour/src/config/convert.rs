@@ -2,7 +2,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use parlour_app::settings::{AgentSettings, LobbySettings, PeopleSettings, Settings};
+use parlour_app::{
+    Shown,
+    settings::{AgentSettings, LobbySettings, PeopleSettings, Settings},
+};
 use parlour_domain::{
     people,
     quota::{DAY_MS, MINUTE_MS},
@@ -100,6 +103,11 @@ impl Config {
             people: PeopleSettings {
                 invitable: self.people.invitable.into(),
                 invites: self.people.invites.into(),
+                shown: Shown {
+                    presence: self.people.presence,
+                    receipts: self.people.receipts,
+                    typing: self.people.typing,
+                },
             },
             agents: self.agent_settings(),
             limits: self.limits.clone(),

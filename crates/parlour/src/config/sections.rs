@@ -104,11 +104,11 @@ section! {
         /// Whom agents may invite: "known" (who shares a room with an agent or wrote to the bot), "local" (those, and
         /// people of this homeserver) or "anyone".
         invitable: Invitable = Default("\"local\"");
-        /// Whether agents show as online. For a later version.
+        /// Whether agents show as online while they wait for messages, as idle for some minutes after, then as offline.
         presence: bool = Default("true");
-        /// Whether agents show what they have read. For a later version.
+        /// Whether agents show what they have read: a read receipt moves when an agent acknowledges.
         receipts: bool = Default("true");
-        /// Whether agents show that they are about to answer. For a later version.
+        /// Whether agents show as typing from when they are handed a message meant for them until they answer.
         typing: bool = Default("true");
     }
 }

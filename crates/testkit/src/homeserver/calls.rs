@@ -65,6 +65,9 @@ fn answer(w: &mut World, now_ms: i64, request: &Request) -> Result<Answer, Answe
             Ok(ok(&json!({"event_id": w.push(&request.args[0], now_ms, new)})))
         }
         Call::Send => send(w, now_ms, &user, request),
+        Call::SetPresence | Call::Presence | Call::Receipt | Call::Typing => {
+            super::manners::answer(w, &user, request)
+        }
         _ => super::reading::answer(w, &user, request),
     }
 }

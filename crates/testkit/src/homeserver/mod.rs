@@ -2,6 +2,7 @@
 //! what a real one cannot be made to do on demand. Where homeservers differ it does as Synapse 1.163 does.
 
 mod calls;
+mod manners;
 mod mishap;
 mod person;
 mod pump;
@@ -19,6 +20,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, watch};
 
 use crate::{ManualClock, within};
+pub use manners::Shown;
 pub use mishap::{Held, Mishap, When};
 pub use person::Person;
 pub use request::Call;

@@ -29,6 +29,10 @@ pub enum Call {
     Messages,
     Event,
     Send,
+    SetPresence,
+    Presence,
+    Receipt,
+    Typing,
 }
 
 pub(crate) type Answer = Response<axum::body::Body>;
@@ -101,6 +105,10 @@ fn route(method: &Method, segments: &[String]) -> Option<(Call, Vec<String>)> {
         ("GET", ["v3", "rooms", room, "messages"]) => (Call::Messages, vec![room]),
         ("GET", ["v3", "rooms", room, "event", event]) => (Call::Event, vec![room, event]),
         ("PUT", ["v3", "rooms", room, "send", kind, txn]) => (Call::Send, vec![room, kind, txn]),
+        ("PUT", ["v3", "presence", user, "status"]) => (Call::SetPresence, vec![user]),
+        ("GET", ["v3", "presence", user, "status"]) => (Call::Presence, vec![user]),
+        ("POST", ["v3", "rooms", room, "receipt", "m.read", event]) => (Call::Receipt, vec![room, event]),
+        ("PUT", ["v3", "rooms", room, "typing", user]) => (Call::Typing, vec![room, user]),
         _ => return None,
     };
     Some((call, args.into_iter().map(str::to_owned).collect()))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde_json::{Value, json};
 
 use super::{
-    BOT, Call, Mishap, PUPPET_PREFIX, RoomSetup, SERVER_NAME,
+    BOT, Call, Mishap, PUPPET_PREFIX, RoomSetup, SERVER_NAME, Shown,
     rooms::{New, Room},
 };
 
@@ -29,6 +29,9 @@ pub(crate) struct World {
     pub(crate) mishaps: BTreeMap<Call, VecDeque<Mishap>>,
     /// What goes wrong with every call.
     pub(crate) standing: BTreeMap<Call, Mishap>,
+    pub(crate) presence: BTreeMap<String, String>,
+    pub(crate) without_presence: bool,
+    pub(crate) shown: Vec<Shown>,
     next_event: u64,
     next_room: u64,
 }
@@ -49,6 +52,9 @@ impl World {
             calls: BTreeMap::new(),
             mishaps: BTreeMap::new(),
             standing: BTreeMap::new(),
+            presence: BTreeMap::new(),
+            without_presence: false,
+            shown: vec![],
             next_event: 1,
             next_room: 1,
         }

@@ -1,0 +1,204 @@
+//! What is to be shown, and in which order.
+
+use parlour_domain::{
+    ids::{AgentKey, RoomKey},
+    manners::{Pace, Presence, PresenceBoard, ReceiptBoard, TypistBoard},
+};
+use ruma::OwnedEventId;
+
+use super::Shown;
+
+/// Between any two calls. Two hundred presences in 25 seconds need eight a second.
+const CALL_EVERY_MS: i64 = 80;
+/// Receipts concern the whole room, so they are rarer: some at once, then one in a while.
+const RECEIPT_EVERY_MS: i64 = 2_000;
+const RECEIPTS_AT_ONCE: i64 = 12;
+/// A homeserver that does not answer is left alone for so long, and then longer.
+const FIRST_PAUSE_MS: i64 = 1_000;
+const LONGEST_PAUSE_MS: i64 = 30_000;
+/// A homeserver without presence is asked again after so long: its operator may have changed that.
+const PRESENCE_AGAIN_MS: i64 = 10 * 60_000;
+
+/// One call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Deed {
+    Present(AgentKey, Presence),
+    Read(AgentKey, RoomKey, OwnedEventId),
+    Types(AgentKey, RoomKey, bool),
+}
+
+impl Deed {
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Present(..) => "presence",
+            Self::Read(..) => "receipt",
+            Self::Types(..) => "typing",
+        }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    Do(Deed),
+    At(i64),
+    /// Nothing until there is news.
+    Idle,
+}
+
+#[derive(Debug)]
+pub(super) struct Board {
+    pub(super) shown: Shown,
+    pub(super) presence: PresenceBoard,
+    pub(super) receipts: ReceiptBoard,
+    pub(super) typists: TypistBoard,
+    receipt_pace: Pace,
+    /// No call before this.
+    free_at_ms: i64,
+    pause_ms: i64,
+    /// The homeserver has no presence, as far as is known until then.
+    no_presence_until_ms: i64,
+    /// Whether it has been seen to show presence.
+    pub(super) presence_seen: bool,
+}
+
+impl Board {
+    pub(super) fn new(shown: Shown) -> Self {
+        Self {
+            shown,
+            presence: PresenceBoard::default(),
+            receipts: ReceiptBoard::default(),
+            typists: TypistBoard::default(),
+            receipt_pace: Pace::new(RECEIPT_EVERY_MS, RECEIPTS_AT_ONCE),
+            free_at_ms: i64::MIN / 2,
+            pause_ms: FIRST_PAUSE_MS,
+            no_presence_until_ms: i64::MIN / 2,
+            presence_seen: false,
+        }
+    }
+
+    /// Typing first, since it is soon untrue; presence next, since the homeserver forgets it.
+    pub(super) fn next(&mut self, now_ms: i64) -> Next {
+        if now_ms < self.free_at_ms {
+            return if self.is_anything_due() { Next::At(self.free_at_ms) } else { Next::Idle };
+        }
+        if let Some((room, agent, on)) = self.typists.take(now_ms) {
+            return Next::Do(Deed::Types(agent, room, on));
+        }
+        let presence = self.presence.next(now_ms).map(|(at, who)| (at.max(self.no_presence_until_ms), who));
+        if let Some((_, agent)) = presence.filter(|(at, _)| *at <= now_ms)
+            && let Some(presence) = self.presence.tell(agent, now_ms)
+        {
+            return Next::Do(Deed::Present(agent, presence));
+        }
+        let receipt = self.receipts.next().map(|(at, who)| (at.max(self.receipt_pace.free_at()), who));
+        if let Some((_, agent)) = receipt.filter(|(at, _)| *at <= now_ms)
+            && let Some((room, event_id)) = self.receipts.take(agent, now_ms)
+        {
+            self.receipt_pace.take(now_ms);
+            return Next::Do(Deed::Read(agent, room, event_id));
+        }
+        let later = [presence, receipt].into_iter().flatten().map(|(at, _)| at).min();
+        later.map_or(Next::Idle, |at| Next::At(at.max(now_ms + 1)))
+    }
+
+    fn is_anything_due(&self) -> bool {
+        self.typists.is_due() || self.receipts.next().is_some() || self.presence.next(0).is_some()
+    }
+
+    /// A call was answered, or refused for good.
+    pub(super) fn answered(&mut self, now_ms: i64) {
+        self.pause_ms = FIRST_PAUSE_MS;
+        self.free_at_ms = now_ms + CALL_EVERY_MS;
+    }
+
+    /// The homeserver is not there, or asks for patience.
+    pub(super) fn hold_off(&mut self, now_ms: i64, at_least_ms: i64) {
+        self.free_at_ms = now_ms + self.pause_ms.max(at_least_ms);
+        self.pause_ms = (self.pause_ms * 2).min(LONGEST_PAUSE_MS);
+    }
+
+    /// Whoever is shown now is forgotten: it is nowhere to be seen.
+    pub(super) fn has_no_presence(&mut self, now_ms: i64) {
+        self.no_presence_until_ms = now_ms + PRESENCE_AGAIN_MS;
+        self.presence_seen = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parlour_domain::ids::Pos;
+    use ruma::owned_event_id;
+
+    use super::*;
+
+    const ALL: Shown = Shown { presence: true, receipts: true, typing: true };
+
+    /// All calls of the first `seconds`.
+    fn run(board: &mut Board, seconds: i64) -> Vec<(i64, &'static str)> {
+        let (mut now, mut done) = (0, vec![]);
+        while now <= seconds * 1_000 {
+            match board.next(now) {
+                Next::Do(deed) => {
+                    done.push((now, deed.kind()));
+                    board.answered(now);
+                }
+                Next::At(at) => now = at,
+                Next::Idle => break,
+            }
+        }
+        done
+    }
+
+    fn crowd(board: &mut Board) {
+        for n in 0..200 {
+            let agent = AgentKey(n);
+            board.presence.waits(agent);
+            board.receipts.read(agent, RoomKey(1), Pos(n), owned_event_id!("$e"), 0);
+            board.typists.begins(RoomKey(1), agent, 0);
+        }
+    }
+
+    #[test]
+    fn a_crowd_is_shown_one_by_one() {
+        let mut board = Board::new(ALL);
+        crowd(&mut board);
+        let done = run(&mut board, 100);
+        let apart = done.windows(2).all(|pair| pair[1].0 - pair[0].0 >= CALL_EVERY_MS);
+        assert!(apart, "never two at once");
+        let count = |kind| done.iter().filter(|(_, k)| *k == kind).count();
+        assert_eq!(count("typing"), 6);
+        assert_eq!(
+            count("presence"),
+            200 * 4 + done.iter().filter(|(at, k)| *at >= 100_000 && *k == "presence").count()
+        );
+        assert!((12..=62).contains(&count("receipt")), "{}", count("receipt"));
+    }
+
+    #[test]
+    fn typing_comes_first_and_all_waits_for_a_homeserver_that_is_not_there() {
+        let mut board = Board::new(ALL);
+        crowd(&mut board);
+        assert!(matches!(board.next(0), Next::Do(Deed::Types(.., true))));
+        board.hold_off(0, 0);
+        assert_eq!(board.next(1), Next::At(1_000));
+        assert!(matches!(board.next(1_000), Next::Do(_)));
+        board.hold_off(1_000, 0);
+        assert_eq!(board.next(1_001), Next::At(3_000));
+        board.hold_off(3_000, 60_000);
+        assert_eq!(board.next(3_001), Next::At(63_000));
+    }
+
+    #[test]
+    fn without_presence_the_rest_goes_on() {
+        let mut board = Board::new(ALL);
+        board.presence.waits(AgentKey(1));
+        assert!(matches!(board.next(0), Next::Do(Deed::Present(..))));
+        board.answered(0);
+        board.has_no_presence(0);
+        board.presence.waits(AgentKey(2));
+        board.receipts.read(AgentKey(1), RoomKey(1), Pos(1), owned_event_id!("$e"), 0);
+        assert!(matches!(board.next(100), Next::Do(Deed::Read(..))));
+        board.answered(100);
+        assert_eq!(board.next(200), Next::At(PRESENCE_AGAIN_MS));
+    }
+}

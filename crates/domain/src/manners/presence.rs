@@ -1,0 +1,199 @@
+//! Online while the agent waits and a little longer, idle for some minutes, then gone.
+
+use std::collections::BTreeMap;
+
+use crate::{ids::AgentKey, quota::MINUTE_MS};
+
+/// Online for so long after a wait.
+const LINGERS_MS: i64 = MINUTE_MS;
+/// Idle for so long after that.
+const IDLES_MS: i64 = 5 * MINUTE_MS;
+/// Synapse takes somebody for gone 30 seconds after it heard of them (`sync_online_timeout`, 1.163).
+const REFRESHED_MS: i64 = 25_000;
+/// So many are shown at most: more could not be refreshed in time at a pace that a homeserver does not feel.
+pub const MAX_SHOWN: usize = 250;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    Online,
+    /// Idle.
+    Unavailable,
+    Offline,
+}
+
+impl Presence {
+    /// As Matrix calls it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Online => "online",
+            Self::Unavailable => "unavailable",
+            Self::Offline => "offline",
+        }
+    }
+
+    /// What is shown beside it.
+    #[must_use]
+    pub fn status(self) -> &'static str {
+        match self {
+            Self::Online => "Listening",
+            Self::Unavailable => "Away for a moment; reads later",
+            Self::Offline => "",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Of {
+    /// Waits that run.
+    waits: u32,
+    /// When the last one ended.
+    rested_ms: i64,
+    told: Option<(Presence, i64)>,
+}
+
+impl Of {
+    fn wanted(&self, now_ms: i64) -> Presence {
+        if self.waits > 0 || now_ms < self.rested_ms + LINGERS_MS {
+            Presence::Online
+        } else if now_ms < self.rested_ms + LINGERS_MS + IDLES_MS {
+            Presence::Unavailable
+        } else {
+            Presence::Offline
+        }
+    }
+
+    fn due_at(&self, now_ms: i64) -> i64 {
+        let Some((told, at)) = self.told else { return now_ms };
+        if told != self.wanted(now_ms) {
+            return now_ms;
+        }
+        let changes = [LINGERS_MS, LINGERS_MS + IDLES_MS].map(|ms| self.rested_ms + ms);
+        let change = changes.into_iter().filter(|c| self.waits == 0 && *c > now_ms).min();
+        change.map_or(at + REFRESHED_MS, |c| c.min(at + REFRESHED_MS))
+    }
+}
+
+/// Whose presence is shown, and what the homeserver was told of it.
+#[derive(Debug, Default)]
+pub struct PresenceBoard(BTreeMap<AgentKey, Of>);
+
+impl PresenceBoard {
+    /// A wait begins. `false`: as many are shown as may be.
+    pub fn waits(&mut self, agent: AgentKey) -> bool {
+        if self.0.len() >= MAX_SHOWN && !self.0.contains_key(&agent) {
+            return false;
+        }
+        self.0.entry(agent).or_insert(Of { waits: 0, rested_ms: i64::MIN / 2, told: None }).waits += 1;
+        true
+    }
+
+    /// A wait ends.
+    pub fn rests(&mut self, agent: AgentKey, now_ms: i64) {
+        if let Some(of) = self.0.get_mut(&agent) {
+            of.waits = of.waits.saturating_sub(1);
+            of.rested_ms = now_ms;
+        }
+    }
+
+    /// The agent ends.
+    pub fn gone(&mut self, agent: AgentKey) {
+        match self.0.get_mut(&agent) {
+            Some(of) if of.told.is_some() => (of.waits, of.rested_ms) = (0, i64::MIN / 2),
+            _ => _ = self.0.remove(&agent),
+        }
+    }
+
+    /// What is to be told next, and when.
+    #[must_use]
+    pub fn next(&self, now_ms: i64) -> Option<(i64, AgentKey)> {
+        self.0.iter().map(|(agent, of)| (of.due_at(now_ms), *agent)).min()
+    }
+
+    /// What the homeserver is to be told now. It counts as told, whatever becomes of it: the next refresh mends it.
+    pub fn tell(&mut self, agent: AgentKey, now_ms: i64) -> Option<Presence> {
+        let of = self.0.get_mut(&agent)?;
+        let wanted = of.wanted(now_ms);
+        if wanted == Presence::Offline {
+            self.0.remove(&agent);
+        } else {
+            of.told = Some((wanted, now_ms));
+        }
+        Some(wanted)
+    }
+
+    /// All who are shown, when nothing is to be shown any more.
+    pub fn clear(&mut self) -> Vec<AgentKey> {
+        let told = std::mem::take(&mut self.0).into_iter().filter(|(_, of)| of.told.is_some());
+        told.map(|(agent, _)| agent).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: AgentKey = AgentKey(1);
+    const B: AgentKey = AgentKey(2);
+
+    /// All that is told until `until_ms`, as seconds and what.
+    fn told(board: &mut PresenceBoard, from_s: i64, until_s: i64) -> Vec<(i64, Presence)> {
+        let (mut now, mut told) = (from_s * 1_000, vec![]);
+        while let Some((at, agent)) = board.next(now).filter(|(at, _)| *at <= until_s * 1_000) {
+            now = at;
+            told.push((now / 1_000, board.tell(agent, now).unwrap()));
+        }
+        told
+    }
+
+    #[test]
+    fn from_online_to_gone() {
+        use Presence::{Offline, Online, Unavailable};
+        let mut board = PresenceBoard::default();
+        assert!(board.waits(A));
+        assert_eq!(told(&mut board, 0, 30), [(0, Online), (25, Online)]);
+        board.rests(A, 30_000);
+        let after = told(&mut board, 30, 1_000);
+        assert_eq!(after[..4], [(50, Online), (75, Online), (90, Unavailable), (115, Unavailable)]);
+        assert_eq!(after.last(), Some(&(390, Offline)));
+        assert!(after[..after.len() - 1].iter().skip(2).all(|(_, p)| *p == Unavailable));
+        assert_eq!(board.next(1_000_000), None, "and nothing more");
+    }
+
+    #[test]
+    fn one_wait_after_the_other_is_one_presence() {
+        let mut board = PresenceBoard::default();
+        let mut calls = 0;
+        for second in 0..100 {
+            board.waits(A);
+            board.rests(A, second * 1_000);
+            calls += told(&mut board, second, second).len();
+        }
+        assert_eq!(calls, 4, "each 25 seconds");
+    }
+
+    #[test]
+    fn a_wait_that_was_superseded_ends_nothing() {
+        let mut board = PresenceBoard::default();
+        board.waits(A);
+        board.waits(A);
+        board.rests(A, 0);
+        let after = told(&mut board, 0, 200);
+        assert!(after.len() == 9 && after.iter().all(|(_, p)| *p == Presence::Online), "{after:?}");
+    }
+
+    #[test]
+    fn who_ends_is_gone_at_once_and_a_crowd_is_not_shown() {
+        let mut board = PresenceBoard::default();
+        board.waits(A);
+        board.tell(A, 0);
+        board.waits(B);
+        board.gone(A);
+        board.gone(B);
+        assert_eq!(told(&mut board, 1, 2), [(1, Presence::Offline)], "nobody ever saw the other");
+        assert!((0..MAX_SHOWN).all(|n| board.waits(AgentKey(n as i64))));
+        assert!(!board.waits(AgentKey(999)) && board.waits(AgentKey(0)));
+        board.tell(AgentKey(7), 0);
+        assert_eq!(board.clear(), [AgentKey(7)]);
+    }
+}
