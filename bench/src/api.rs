@@ -31,7 +31,7 @@ pub(crate) struct Api {
 /// An agent that joined, and the room it joined into.
 #[derive(Clone)]
 pub(crate) struct Agent {
-    token: String,
+    pub(crate) token: String,
     pub(crate) room: String,
 }
 
@@ -95,7 +95,16 @@ impl Api {
             Some(lobby) => json!({"name": name, "room": lobby}),
             None => json!({"name": name}),
         };
-        let answer = self.call(Method::POST, "", None, Some(&body)).await?.body;
+        self.enter(&body).await
+    }
+
+    /// Joins the private room that this code opens.
+    pub(crate) async fn join_by_code(&self, name: &str, code: &str) -> Result<Agent> {
+        self.enter(&json!({"name": name, "code": code})).await
+    }
+
+    async fn enter(&self, body: &Value) -> Result<Agent> {
+        let answer = self.call(Method::POST, "", None, Some(body)).await?.body;
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let token = text(&answer["token"]).context("the answer to a join has no token")?;
         let room =
@@ -117,11 +126,16 @@ impl Api {
 
     /// Sends one text and stays with it until it is sent: 202 is asked again under the same submissionId.
     pub(crate) async fn send(&self, agent: &Agent, text: &str) -> Result<()> {
+        self.say(agent, text).await.map(drop)
+    }
+
+    /// The same, and gives the event's id.
+    pub(crate) async fn say(&self, agent: &Agent, text: &str) -> Result<String> {
         let body = json!({"text": text, "roomId": agent.room, "submissionId": fresh_uuid()});
         for _ in 0..40 {
             let answer = self.call(Method::POST, "/me/messages", Some(agent), Some(&body)).await?;
             if answer.status != StatusCode::ACCEPTED {
-                return Ok(());
+                return Ok(answer.body["eventId"].as_str().context("sent, without an event id")?.to_owned());
             }
             pause(250).await;
         }

@@ -53,6 +53,11 @@ impl Homeserver {
         Ok(hs)
     }
 
+    /// For calls that only devices make.
+    pub(crate) fn client(&self) -> Result<parlour_matrix::Client> {
+        Ok(parlour_matrix::Client::new(&self.base, self.token.clone().into())?)
+    }
+
     /// The Matrix id of a floor user.
     pub(crate) fn user(&self, name: &str) -> String {
         format!("@{}{name}:{}", self.prefix, self.server_name)
@@ -132,8 +137,17 @@ impl Homeserver {
     /// Sends one text. `m.mentions` is there as the bridge has it: it changes what push rules cost the homeserver.
     pub(crate) async fn send(&self, user: &str, room: &str, text: &str) -> Result<()> {
         let body = json!({"msgtype": "m.text", "body": text, "m.mentions": {}});
-        let path = format!("/rooms/{}/send/m.room.message/{}", encode(room), fresh_id());
-        self.call(Method::PUT, &path, user, Some(&body)).await?;
+        self.put_event(user, room, "m.room.message", &body).await
+    }
+
+    /// Sends what was encrypted before.
+    pub(crate) async fn put_sealed(&self, user: &str, room: &str, content: &Value) -> Result<()> {
+        self.put_event(user, room, "m.room.encrypted", content).await
+    }
+
+    async fn put_event(&self, user: &str, room: &str, kind: &str, content: &Value) -> Result<()> {
+        let path = format!("/rooms/{}/send/{kind}/{}", encode(room), fresh_id());
+        self.call(Method::PUT, &path, user, Some(content)).await?;
         Ok(())
     }
 }

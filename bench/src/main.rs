@@ -10,6 +10,7 @@ mod floor;
 mod homeserver;
 mod machine;
 mod marker;
+mod person;
 mod pump;
 mod registration;
 mod scenarios;

@@ -33,6 +33,12 @@ pub(crate) struct Sizes {
     /// Seconds that they wait
     #[arg(long, default_value_t = 60)]
     pub(crate) idle_seconds: u64,
+    /// Agents besides the owner in the encrypted room
+    #[arg(long, default_value_t = 200)]
+    pub(crate) sealed_fanout: usize,
+    /// Encrypted events straight to the bridge's appservice port
+    #[arg(long, default_value_t = 6000)]
+    pub(crate) sealed_ingest: usize,
     /// A short run to try the harness: the numbers above are not looked at, and the figures mean little
     #[arg(long)]
     pub(crate) quick: bool,
@@ -55,13 +61,16 @@ impl Sizes {
             ingest: 3000,
             idle: 40,
             idle_seconds: 5,
+            sealed_fanout: 5,
+            sealed_ingest: 300,
             quick: true,
         }
     }
 
     /// Open files that a run needs: a poll and an acknowledgement per waiter, and room for the rest.
     pub(crate) fn open_files(&self) -> u64 {
-        let waiters = self.fanout.iter().copied().max().unwrap_or_default().max(self.idle);
+        let waiters =
+            self.fanout.iter().copied().max().unwrap_or_default().max(self.idle).max(self.sealed_fanout);
         2 * waiters as u64 + 256
     }
 }

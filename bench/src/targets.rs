@@ -52,6 +52,26 @@ const TARGETS: &[Target] = &[
     target("restart with a backlog, answers after", "/backlog/answersAfterSeconds", AtMost(1.0), "s"),
     target("restart with a backlog, all delivered", "/backlog/ratioToFloor", AtMost(1.2), "x"),
     target("restart with a backlog, unaccounted for", "/backlog/unaccounted", AtMost(0.0), ""),
+    target("encrypted send, p50 against a raw PUT", "/sealed/send/ratioP50", AtMost(1.10), "x"),
+    target("encrypted send, p50 minus a raw PUT", "/sealed/send/addedMsP50", AtMost(4.0), "ms"),
+    target(
+        "person to one agent, encrypted, p50 minus raw",
+        "/sealed/one/lastMinusRawMs/p50",
+        AtMost(4.0),
+        "ms",
+    ),
+    target("encrypted, deliveries missing", "/sealed/many/missing", AtMost(0.0), ""),
+    target(
+        "encrypted events per CPU second",
+        "/sealed/ingest/eventsPerBridgeCpuSecond",
+        AtLeast(1500.0),
+        "/s",
+    ),
+    target("private join, p50 against its parts", "/sealed/first/joinRatioP50", AtMost(1.15), "x"),
+    target("a push with many puppets' keys, p50", "/sealed/push/ratioP50", AtMost(2.0), "x"),
+    target("start with many keys, answers after", "/sealed/idle/answersAfterSeconds", AtMost(2.0), "s"),
+    target("start with many keys, sends after", "/sealed/idle/sendsAfterSeconds", AtMost(2.0), "s"),
+    target("start with many keys, reads after", "/sealed/idle/readsAfterSeconds", AtMost(2.0), "s"),
     target("answers 429 (any spoils the run)", "/rateLimitedAnswers", AtMost(0.0), ""),
 ];
 

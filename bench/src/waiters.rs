@@ -46,12 +46,22 @@ struct Arrival {
 impl Waiters {
     /// Starts one loop per agent, and gives them time to arrive: nobody outside can see when a poll is in place.
     pub(crate) async fn start(api: &Api, agents: &[Agent]) -> Self {
+        let waiters = Self::begin(api, agents);
+        pause(1000 + 4 * agents.len() as u64).await;
+        waiters
+    }
+
+    /// One that may come later than what it waits for.
+    pub(crate) fn at_once(api: &Api, agent: &Agent) -> Self {
+        Self::begin(api, std::slice::from_ref(agent))
+    }
+
+    fn begin(api: &Api, agents: &[Agent]) -> Self {
         let (tell, arrivals) = unbounded_channel();
         let (polls, mut tasks) = (Arc::<Polls>::default(), JoinSet::new());
         for (waiter, agent) in agents.iter().cloned().enumerate() {
             tasks.spawn(poll_for_ever(waiter, agent, api.clone(), tell.clone(), polls.clone()));
         }
-        pause(1000 + 4 * agents.len() as u64).await;
         Self { arrivals, polls, count: agents.len(), _tasks: tasks }
     }
 

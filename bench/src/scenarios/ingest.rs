@@ -2,10 +2,10 @@
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
-    api::markers,
+    api::{Agent, event_ids, markers},
     clock::{fresh_id, ms_since, now, pause, unix_ms},
     homeserver::http_client,
     machine::Meter,
@@ -25,8 +25,9 @@ const WAKES: usize = 40;
 const POLLS: usize = 20;
 
 /// Plays the homeserver.
-struct Pusher<'a> {
+pub(super) struct Pusher<'a> {
     world: &'a World,
+    room: &'a str,
     http: reqwest::Client,
     registration: &'a Registration,
     /// Says only the last event of a block, so that one long poll tells when the bridge is through with it.
@@ -40,8 +41,7 @@ pub(super) async fn run(world: &mut World) -> Result<Value> {
     world.need_agents(1).await?;
     let sentinel = world.floor_in_lobby(1).await?.remove(0);
     let waiters = world.agents.len().min(WAITERS);
-    let registration = world.registration.as_ref().context("no registration")?;
-    let pusher = Pusher { world, http: http_client()?, registration, sentinel };
+    let pusher = Pusher::new(world, world.room(), &sentinel)?;
     let singles = pusher.block(1, SINGLES.min(world.sizes.ingest)).await?;
     let hundreds = pusher.block(100, world.sizes.ingest / 100).await?;
     world.drain(&world.agents).await?;
@@ -49,7 +49,41 @@ pub(super) async fn run(world: &mut World) -> Result<Value> {
     Ok(json!({"transactionsOf1": singles, "transactionsOf100": hundreds, "wake": wake}))
 }
 
-impl Pusher<'_> {
+impl<'a> Pusher<'a> {
+    pub(super) fn new(world: &'a World, room: &'a str, sentinel: &str) -> Result<Self> {
+        let registration = world.registration.as_ref().context("no registration")?;
+        Ok(Self { world, room, http: http_client()?, registration, sentinel: sentinel.to_owned() })
+    }
+
+    /// Transactions that were made before, until what the last of their events says is in an agent's inbox.
+    pub(super) async fn all(
+        &self,
+        transactions: &[Vec<Value>],
+        newest: &str,
+        agent: &Agent,
+    ) -> Result<Value> {
+        let (cpu, start, mut answered) = (Meter::start(self.world.bridge.pid()), now(), vec![]);
+        for events in transactions {
+            answered.push(self.push(&self.transaction(events, &Map::new())).await?);
+        }
+        let taken = ms_since(start) / 1000.0;
+        let mut seen = false;
+        for _ in 0..20 * POLLS {
+            let answer = self.world.api.wait(agent, "wait=30&limit=50&settle=0&wake=all").await?.body;
+            let Some(last) = event_ids(&answer).pop() else { continue };
+            seen = markers(&answer).iter().any(|m| m == newest);
+            self.world.api.ack(agent, &last).await?;
+            if seen {
+                break;
+            }
+        }
+        if !seen {
+            bail!("the last made-up event was in no inbox");
+        }
+        let events = transactions.iter().map(Vec::len).sum();
+        Ok(figures(events, &answered, taken, ms_since(start) / 1000.0, cpu.seconds()))
+    }
+
     /// So many transactions of `size` events, one at a time as a homeserver sends them, until the last is in an inbox.
     async fn block(&self, size: usize, transactions: usize) -> Result<Value> {
         let newest = marker::fresh();
@@ -63,7 +97,7 @@ impl Pusher<'_> {
             } else {
                 self.event(&self.world.person, &marker::fresh())
             });
-            answered.push(self.push(&events).await?);
+            answered.push(self.push(&self.transaction(&events, &Map::new())).await?);
         }
         let taken = ms_since(start) / 1000.0;
         self.in_an_inbox(&newest, start).await?;
@@ -84,22 +118,37 @@ impl Pusher<'_> {
     }
 
     /// A message as a homeserver would push it. Room and sender are real, the event is not.
-    fn event(&self, sender: &str, text: &str) -> Value {
+    pub(super) fn event(&self, sender: &str, text: &str) -> Value {
+        self.made_up("m.room.message", sender, json!({"msgtype": "m.text", "body": text, "m.mentions": {}}))
+    }
+
+    /// The same of what the sentinel has encrypted.
+    pub(super) fn sealed_event(&self, content: Value) -> Value {
+        self.made_up("m.room.encrypted", &self.sentinel, content)
+    }
+
+    fn made_up(&self, kind: &str, sender: &str, content: Value) -> Value {
         json!({
-            "type": "m.room.message", "room_id": self.world.room(), "sender": sender, "user_id": sender,
+            "type": kind, "room_id": self.room, "sender": sender, "user_id": sender,
             // 43 characters, as event ids have since room version 4
             "event_id": format!("${}madeup-load", fresh_id()),
             "origin_server_ts": unix_ms(), "age": 20, "unsigned": {"age": 20},
-            "content": {"msgtype": "m.text", "body": text, "m.mentions": {}},
+            "content": content,
         })
     }
 
+    /// A transaction's body; `extras` are its other parts.
+    pub(super) fn transaction(&self, events: &[Value], extras: &Map<String, Value>) -> Value {
+        let mut body = extras.clone();
+        body.insert("events".to_owned(), json!(events));
+        Value::Object(body)
+    }
+
     /// One transaction; milliseconds until its answer.
-    async fn push(&self, events: &[Value]) -> Result<f64> {
+    pub(super) async fn push(&self, body: &Value) -> Result<f64> {
         let base = self.registration.url.trim_end_matches('/');
         let url = format!("{base}/_matrix/app/v1/transactions/{}", fresh_id());
-        let request =
-            self.http.put(url).bearer_auth(&self.registration.hs_token).json(&json!({"events": events}));
+        let request = self.http.put(url).bearer_auth(&self.registration.hs_token).json(body);
         let start = now();
         let answer = request.send().await?;
         let status = answer.status();
@@ -116,7 +165,8 @@ impl Pusher<'_> {
         let (mut first, mut last, mut missing) = (vec![], vec![], 0);
         for _ in 0..WAKES {
             let (marker, start) = (marker::fresh(), now());
-            self.push(&[self.event(&self.world.person, &marker)]).await?;
+            let event = self.event(&self.world.person, &marker);
+            self.push(&self.transaction(&[event], &Map::new())).await?;
             let got = waiters.collect(&marker, start, ARRIVES).await;
             missing += n - got.len();
             first.extend(got.first());

@@ -6,6 +6,7 @@ mod idle;
 mod ingest;
 mod join;
 mod relay;
+mod sealed;
 mod send;
 
 use anyhow::Result;
@@ -32,6 +33,8 @@ pub(crate) enum Scenario {
     Fanout,
     /// Acknowledgements, one at a time and 8 at once
     Ack,
+    /// The same in encrypted rooms
+    Sealed,
     /// Messages pile up while the bridge is down
     Backlog,
     /// Made-up transactions straight to the bridge
@@ -52,6 +55,7 @@ impl Scenario {
             Self::Relay => relay::run(world).await,
             Self::Fanout => fanout::run(world).await,
             Self::Ack => ack::run(world).await,
+            Self::Sealed => sealed::run(world).await,
             Self::Backlog => backlog::run(world).await,
             Self::Ingest => ingest::run(world).await,
             Self::Idle => idle::run(world).await,

@@ -114,7 +114,7 @@ impl Sides<'_> {
     }
 }
 
-fn compare(raw: &Value, bridge: &Value) -> Value {
+pub(super) fn compare(raw: &Value, bridge: &Value) -> Value {
     json!({
         "ratioP50": ratio(bridge, raw, "p50"),
         "ratioP99": ratio(bridge, raw, "p99"),

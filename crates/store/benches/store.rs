@@ -182,7 +182,7 @@ fn journal_100_events(bencher: Bencher<'_, '_>) {
     let body = vec![b'x'; 80_000];
     bencher
         .with_inputs(|| (next().to_string(), body.clone()))
-        .bench_values(|(txn_id, body)| stage.write(move |tx| tx.journal(&txn_id, &body, 0)));
+        .bench_values(|(txn_id, body): (String, Vec<u8>)| stage.store.journal(&txn_id, &body, 0, drop));
 }
 
 /// What the first wait after a start reads.

@@ -11,7 +11,8 @@ use rusqlite::{Connection, OpenFlags};
 use rusqlite_migration::{M, Migrations};
 
 use crate::{
-    StoreError,
+    Journaled, Queued, StoreError,
+    journal::{self, Journal},
     readers::Readers,
     wal::{JOURNAL_SIZE_LIMIT, Wal},
     writer::{Outlives, Writer},
@@ -25,6 +26,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("migrations/0003_private_rooms.sql")),
         M::up(include_str!("migrations/0004_encrypted_rooms.sql")),
         M::up(include_str!("migrations/0005_hops.sql")),
+        M::up(include_str!("migrations/0006_journal_apart.sql")),
     ])
 }
 
@@ -38,6 +40,7 @@ pub(crate) const BUSY_MS: u64 = 5_000;
 #[derive(Clone)]
 pub struct Store {
     writer: Arc<Writer>,
+    journal: Arc<Journal>,
     readers: Arc<Readers>,
     // held for as long as the store is: a second bridge on the same folder must not start
     _lock: Arc<File>,
@@ -59,9 +62,11 @@ impl Store {
         let lock = lock(folder)?;
         let path = folder.join("parlour.db");
         let (writer, checkpoints, readers) = connect_all(&path)?;
-        let writer = Wal::start(checkpoints).and_then(|wal| Writer::start(writer, wal));
+        let journal = open_journal(folder, &writer)?;
+        let writer = Wal::start(checkpoints, "parlour-checkpoint").and_then(|wal| Writer::start(writer, wal));
         Ok(Self {
             writer: Arc::new(writer.map_err(|cause| cannot_use(folder, cause))?),
+            journal: Arc::new(journal),
             readers: Arc::new(Readers::new(readers)),
             _lock: Arc::new(lock),
         })
@@ -112,6 +117,39 @@ impl Store {
         self.writer.run(Outlives::Kill, work, then).await
     }
 
+    /// Writes a transaction of the homeserver down, or finds that it was before. Once that is on disk `then`, one after
+    /// the other in the order of the commits. Blocks for as long as the disk takes, and tells the runtime so.
+    ///
+    /// # Errors
+    /// [`StoreError::NotStored`], [`StoreError::Closed`].
+    pub fn journal(
+        &self,
+        txn_id: &str,
+        body: &[u8],
+        now_ms: i64,
+        then: impl FnOnce(Journaled),
+    ) -> Result<(), StoreError> {
+        self.journal.take(txn_id, body, now_ms, then)
+    }
+
+    /// The first transaction after `journal_id` that is still to be worked off. Blocks as [`Store::journal`] does.
+    ///
+    /// # Errors
+    /// Those of SQLite, and [`StoreError::Closed`].
+    pub fn next_queued(&self, journal_id: i64) -> Result<Option<Queued>, StoreError> {
+        self.journal.next_queued(journal_id)
+    }
+
+    /// Lets go of transactions up to this one, which were worked off ([`Tx::journal_done`]): that is synced first. They
+    /// go along with those that come, or, with `at_once`, in a commit of their own.
+    ///
+    /// # Errors
+    /// As for [`Store::write`].
+    pub async fn forget_journaled(&self, journal_id: i64, at_once: bool) -> Result<(), StoreError> {
+        self.write(move |tx| tx.journal_done(journal_id)).await?;
+        self.journal.done(journal_id, at_once)
+    }
+
     /// Runs `work` on a snapshot, on a thread for blocking work.
     ///
     /// # Errors
@@ -127,6 +165,7 @@ impl Store {
     /// Waits for what is queued, then stops taking more: reads and writes alike are [`StoreError::Closed`]. Blocks the
     /// thread for as long as the queue takes.
     pub fn close(&self) {
+        self.journal.close();
         self.writer.close();
         self.readers.close();
     }
@@ -140,6 +179,21 @@ fn connect_all(path: &Path) -> Result<(Connection, Connection, Vec<Connection>),
     migrations().to_latest(&mut connection)?;
     let readers = (0..READERS).map(|_| connect_reader(path)).collect::<Result<_, _>>();
     Ok((connection, connect(path).map_err(unusable)?, readers.map_err(unusable)?))
+}
+
+/// What is still in the main database from older versions goes from there once it is in its new place.
+fn open_journal(folder: &Path, main: &Connection) -> Result<Journal, StoreError> {
+    let path = folder.join("journal.db");
+    let unusable = |cause| StoreError::Unusable { path: path.display().to_string(), cause };
+    make_private(&path).map_err(|cause| cannot_use(&path, cause))?;
+    let (connection, checkpoints) = (connect(&path).map_err(unusable)?, connect(&path).map_err(unusable)?);
+    let (done, left) = journal::from_main(main)?;
+    let wal = Wal::start(checkpoints, "parlour-journal").map_err(|cause| cannot_use(folder, cause))?;
+    let journal = Journal::open(connection, wal, done, &left)?;
+    if !left.is_empty() {
+        main.execute("DELETE FROM journal", [])?;
+    }
+    Ok(journal)
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {

@@ -6,6 +6,7 @@
 
 mod agents;
 mod append;
+mod blocking;
 mod claims;
 mod crypto;
 mod db;

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parlour_matrix::{BoxFuture, Inbound, Transaction, TransactionError};
-use parlour_store::{Journaled, Tx};
+use parlour_store::Journaled;
 use ruma::{RoomAliasId, UserId};
 
 use crate::app::App;
@@ -13,7 +13,7 @@ pub struct Intake(pub Arc<App>);
 
 impl Inbound for Intake {
     fn transaction(&self, txn_id: String, body: Bytes) -> BoxFuture<'_, Result<(), TransactionError>> {
-        Box::pin(async move { self.0.journal(txn_id, body).await })
+        Box::pin(async move { self.0.journal(&txn_id, &body) })
     }
 
     fn pinged(&self, _txn_id: Option<String>) {
@@ -34,18 +34,17 @@ impl Inbound for Intake {
 
 impl App {
     /// On disk before the homeserver is told so. The same transaction again is none.
-    async fn journal(&self, txn_id: String, body: Bytes) -> Result<(), TransactionError> {
-        let transaction = Transaction::parse(&body).map_err(|_| TransactionError::NotJson)?;
-        let (now, kept) = (self.now(), body);
-        let journal = move |tx: &Tx<'_>| tx.journal(&txn_id, &kept, now);
-        // handed over by the writer: the homeserver may give up waiting between the commit and our answer
-        let journaled = self.write_and_follow(journal, move |app, journaled| {
+    fn journal(&self, txn_id: &str, body: &Bytes) -> Result<(), TransactionError> {
+        let transaction = Transaction::parse(body).map_err(|_| TransactionError::NotJson)?;
+        let now = self.now();
+        // handed over with the commit: the homeserver may give up waiting before our answer
+        let hand_over = |journaled| {
             if let Journaled::New(id) = journaled {
                 metrics::counter!("parlour_transactions_total").increment(1);
-                app.handover.put(id, now, transaction);
+                self.handover.put(id, now, transaction);
             }
-        });
-        journaled.await.map_err(|error| {
+        };
+        self.store.journal(txn_id, body, now, hand_over).map_err(|error| {
             tracing::error!(%error, "cannot write a transaction down; the homeserver will send it again");
             TransactionError::Unavailable
         })

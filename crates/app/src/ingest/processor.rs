@@ -15,6 +15,9 @@ use crate::app::App;
 /// Transactions that are kept in memory on their way from the endpoint to the processor. What is more is read back
 /// from the journal: a processor that falls behind must not fill the memory.
 const AT_HAND: usize = 32;
+/// Transactions that are worked off between two syncs of that fact. Seldom, as each of them holds up whoever syncs
+/// something else meanwhile.
+const FORGET_EVERY: i64 = 1_024;
 const PAUSE_MS: i64 = 1_000;
 
 /// From the endpoint, which answers, to the processor, which works off.
@@ -79,13 +82,16 @@ impl App {
 
     /// One transaction after the other, in the order they came. Ends between two of them.
     async fn work_off_journal(&self) {
-        let (mut done, mut left_over) = (0, true);
+        let (mut done, mut forgotten, mut left_over) = (0, 0, true);
         while !self.tasks.stopping() {
-            let next = if left_over { self.read_piece(done).await } else { self.next_piece(done).await };
+            let next = if left_over { self.read_piece(done) } else { self.next_piece(done) };
             match next {
                 Ok(Some(piece)) => {
                     done = piece.journal_id;
-                    self.work_off(piece).await;
+                    if !self.work_off(piece).await {
+                        return;
+                    }
+                    forgotten = self.forget_now_and_then(done, forgotten).await;
                 }
                 // what an earlier run left is all done: from here on the endpoint says what is new
                 Ok(None) if left_over => left_over = false,
@@ -101,7 +107,24 @@ impl App {
         }
     }
 
-    async fn next_piece(&self, done: i64) -> Result<Option<Piece>, StoreError> {
+    /// The journal needs what was worked off no more, once that is synced.
+    async fn forget_now_and_then(&self, done: i64, forgotten: i64) -> i64 {
+        if done < forgotten + FORGET_EVERY {
+            return forgotten;
+        }
+        if let Err(error) = self.store.forget_journaled(done, false).await {
+            tracing::warn!(%error, "cannot clear the journal");
+        }
+        done
+    }
+
+    /// The same for what is left when nothing more comes.
+    pub(crate) async fn clear_journal(&self) -> Result<(), StoreError> {
+        let done = self.handover.worked_off.borrow().unwrap_or(0);
+        if done == 0 { Ok(()) } else { self.store.forget_journaled(done, true).await }
+    }
+
+    fn next_piece(&self, done: i64) -> Result<Option<Piece>, StoreError> {
         let next = {
             let mut queue = self.handover.queue.lock();
             let at_hand = queue.at_hand.remove(&(done + 1));
@@ -112,18 +135,19 @@ impl App {
         match next {
             (Some(piece), _) => Ok(Some(piece)),
             (None, false) => Ok(None),
-            (None, true) => self.read_piece(done).await,
+            (None, true) => self.read_piece(done),
         }
     }
 
-    async fn read_piece(&self, done: i64) -> Result<Option<Piece>, StoreError> {
-        let Some(queued) = self.store.read(move |r| r.next_queued(done)).await? else { return Ok(None) };
+    fn read_piece(&self, done: i64) -> Result<Option<Piece>, StoreError> {
+        let Some(queued) = self.store.next_queued(done)? else { return Ok(None) };
         // what is in the journal was parsed before it got there
         let transaction = Transaction::parse(&queued.body).unwrap_or_default();
         Ok(Some(Piece { journal_id: queued.journal_id, received_at_ms: queued.received_at_ms, transaction }))
     }
 
-    async fn work_off(&self, piece: Piece) {
+    /// `false`: told to stop, and it is still to be done.
+    async fn work_off(&self, piece: Piece) -> bool {
         if piece.received_at_ms + TYPING_BELIEVED_MS > self.now() {
             self.take_ephemeral(&piece.transaction);
         }
@@ -137,9 +161,10 @@ impl App {
             self.pause(&error).await;
             if self.tasks.stopping() {
                 // still in the journal: the next start takes it up
-                return;
+                return false;
             }
         }
+        true
     }
 
     fn take_ephemeral(&self, transaction: &Transaction) {

@@ -31,9 +31,15 @@ impl App {
         };
         let Some(entry) = self.own_entry(&agent, &room, submission, event_id.clone()) else { return Ok(()) };
         let (agent_key, id, event_id) = (submission.agent, submission.id, event_id.clone());
+        let landing = ((agent_key, id), event_id.clone());
         let write = move |tx: &Tx<'_>| note_sent(tx, agent_key, id, &event_id, entry);
         // after a power cut the claim is open again, and its echo or a look settles it
-        self.rewrite_and_follow(write, move |app, changes| app.follow(&room, &changes)).await
+        self.rewrite_and_follow(write, move |app, changes| {
+            app.follow(&room, &changes);
+            // from here: the task that sent it would have to be woken first
+            app.flights.land(landing.0, Ok(landing.1));
+        })
+        .await
     }
 
     fn own_entry(

@@ -135,9 +135,13 @@ impl App {
         Ok(())
     }
 
+    /// The ping comes first: with it the homeserver begins to bring what piled up.
     async fn reach(&self) -> Result<(), NotReady> {
-        self.client.versions().await.map_err(|e| out_of_reach(&e))?;
-        self.ping().await
+        let pinged = self.ping().await;
+        if pinged.is_err() {
+            self.client.versions().await.map_err(|e| out_of_reach(&e))?;
+        }
+        pinged
     }
 
     /// Also makes the homeserver deliver at once what piled up while we were away.

@@ -33,6 +33,9 @@ impl App {
         if let Err(error) = self.store.write(move |tx| tx.forget_quotas(now)).await {
             tracing::warn!(%error, "cannot forget old quotas");
         }
+        if let Err(error) = self.clear_journal().await {
+            tracing::warn!(%error, "cannot clear the journal");
+        }
         self.keyring.let_go(now);
         if let Err(error) = self.store.write(move |tx| tx.forget_waiting(now - WAITING_KEPT_MS)).await {
             tracing::warn!(%error, "cannot forget what nobody can read");
