@@ -5,6 +5,7 @@ use parlour_matrix::{BoxFuture, Inbound, Transaction, TransactionError};
 use parlour_store::{Journaled, Tx};
 use ruma::{RoomAliasId, UserId};
 
+use super::processor::Piece;
 use crate::app::App;
 
 /// The app as the homeserver's counterpart.
@@ -36,13 +37,20 @@ impl App {
     /// On disk before the homeserver is told so. The same transaction again is none.
     async fn journal(&self, txn_id: String, body: Bytes) -> Result<(), TransactionError> {
         let transaction = Transaction::parse(&body).map_err(|_| TransactionError::NotJson)?;
-        let (now, kept) = (self.now(), body);
+        if transaction.malformed > 0 {
+            metrics::counter!("parlour_malformed_entries_total").increment(transaction.malformed.into());
+            tracing::warn!(
+                entries = transaction.malformed,
+                "parts of a transaction have no form that is known; they were left out"
+            );
+        }
+        let (now, bytes, kept) = (self.now(), body.len(), body);
         let journal = move |tx: &Tx<'_>| tx.journal(&txn_id, &kept, now);
         // handed over by the writer: the homeserver may give up waiting between the commit and our answer
         let journaled = self.write_and_follow(journal, move |app, journaled| {
             if let Journaled::New(id) = journaled {
                 metrics::counter!("parlour_transactions_total").increment(1);
-                app.handover.put(id, now, transaction);
+                app.handover.put(Piece { journal_id: id, received_at_ms: now, transaction, bytes });
             }
         });
         journaled.await.map_err(|error| {
