@@ -60,7 +60,7 @@ impl Operation {
         self
     }
 
-    /// What its use case can refuse with. `dependency_unavailable` is said by every one: all of them need the store.
+    /// What its use case can refuse with, besides what its extractors say.
     pub(crate) fn refuses(mut self, codes: &[Code]) -> Self {
         for code in codes {
             if !self.codes.contains(code) {

@@ -24,17 +24,18 @@ impl Part for FromSource {
     fn told(_: &mut Operation) {}
 }
 
+/// Whatever is done for an agent needs the store.
 impl Part for By {
     fn told(operation: &mut Operation) {
         operation.signed = true;
-        refuses(operation, &[Code::Disabled, Code::Unauthorized]);
+        refuses(operation, &[Code::Disabled, Code::Unauthorized, Code::DependencyUnavailable]);
     }
 }
 
 impl<T: Posted + JsonSchema> Part for Opened<T> {
     fn told(operation: &mut Operation) {
         operation.takes::<T>();
-        refuses(operation, &[Code::Disabled, Code::InvalidRequest]);
+        refuses(operation, &[Code::Disabled, Code::InvalidRequest, Code::DependencyUnavailable]);
     }
 }
 
@@ -102,7 +103,7 @@ macro_rules! told {
                 let mut operation = Operation::default();
                 $($part::told(&mut operation);)*
                 <Answer::Output as Outcome>::told(&mut operation);
-                operation.refuses(&[Code::DependencyUnavailable, Code::Internal])
+                operation.refuses(&[Code::Internal])
             }
         }
     };
