@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::geteuid;
 
-use crate::step::{run_step, step, target, workspace};
+use crate::python;
+use crate::step::{run_step, workspace};
 
 /// matrix-js-sdk runs on this and newer ones.
 const NODE: u32 = 20;
@@ -79,22 +80,7 @@ fn major(version: &str) -> Option<u32> {
 }
 
 fn nio() -> Result<PathBuf> {
-    let venv = std::path::absolute(target()?.join("nio-venv"))?;
-    let python = venv.join("bin/python");
-    // The last thing that is written, so that half an installation is done again.
-    let stamp = venv.join("installed");
-    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == NIO) {
-        return Ok(python);
-    }
-    step("matrix-nio from PyPI", || {
-        run_step(
-            "a virtual environment",
-            Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv),
-        )?;
-        run_step("pip", Command::new(&python).args(["-m", "pip", "install", "--quiet", NIO]))?;
-        Ok(fs::write(&stamp, NIO)?)
-    })?;
-    Ok(python)
+    Ok(python::venv("nio-venv", NIO)?.join("bin/python"))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 
 mod bench;
 mod human;
+mod python;
 mod soak;
 mod step;
 mod test;

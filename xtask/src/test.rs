@@ -6,13 +6,18 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::human;
+use crate::python;
 use crate::step::{cargo, has_nextest, run_step, synapse, target};
+
+/// Makes requests out of the API's description, and holds the answers to it.
+const SCHEMATHESIS: &str = "schemathesis==4.32.5";
 
 /// What the tests of `parlour-tests` are given.
 pub(crate) struct Ground {
     venv: PathBuf,
     parlour: PathBuf,
     clients: human::Clients,
+    schemathesis: PathBuf,
 }
 
 impl Ground {
@@ -21,14 +26,16 @@ impl Ground {
     pub(crate) fn prepare() -> Result<Self> {
         let venv = std::path::absolute(synapse()?)?;
         let clients = human::install()?;
+        let schemathesis = python::venv("schemathesis-venv", SCHEMATHESIS)?;
         run_step("build", &mut cargo(&["build", "--workspace", "--bins", "--tests"]))?;
-        Ok(Self { venv, parlour: target()?.join("debug/parlour"), clients })
+        Ok(Self { venv, parlour: target()?.join("debug/parlour"), clients, schemathesis })
     }
 
     /// Tells the tests where Synapse, the bridge and the clients are. Absolute, since tests run in their package's folder.
     pub(crate) fn tell<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command.env("PARLOUR_SYNAPSE_VENV", &self.venv).env("PARLOUR_BIN", &self.parlour);
-        command.env("PARLOUR_HUMAN", &self.clients.js).env("PARLOUR_NIO", &self.clients.nio)
+        command.env("PARLOUR_HUMAN", &self.clients.js).env("PARLOUR_NIO", &self.clients.nio);
+        command.env("PARLOUR_SCHEMATHESIS", &self.schemathesis)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use parlour_app::runtime::{Chance, Clock};
+use parlour_app::runtime::{Chance, Clock, SystemChance, SystemClock};
 use uuid::Uuid;
 
 pub(crate) const HEADER: HeaderName = HeaderName::from_static("x-correlation-id");
@@ -20,12 +20,17 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// From the system's clock and chance.
+    pub(crate) fn system() -> Self {
+        Self { clock: Arc::new(SystemClock), chance: Arc::new(SystemChance) }
+    }
+
     /// The request's own id if it is a UUID in its hyphenated form, else a new one of version 7.
     pub(crate) fn id_for(&self, headers: &HeaderMap) -> CorrelationId {
         headers.get(HEADER).and_then(given).unwrap_or_else(|| self.fresh())
     }
 
-    fn fresh(&self) -> CorrelationId {
+    pub(crate) fn fresh(&self) -> CorrelationId {
         let ms = u64::try_from(self.clock.now_ms()).unwrap_or(0);
         CorrelationId(uuid::Builder::from_unix_timestamp_millis(ms, &self.chance.bytes()).into_uuid())
     }

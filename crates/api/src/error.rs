@@ -22,6 +22,10 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
+    pub(crate) fn code(&self) -> Code {
+        self.fault.code
+    }
+
     /// Ends the connection after the answer: what the client still sends would be taken for its next request.
     pub(crate) fn hanging_up(self) -> Self {
         Self { hang_up: true, ..self }
@@ -32,12 +36,15 @@ impl Refusal {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Envelope<'a> {
+    /// See each call for those it can bear.
     code: &'static str,
     /// English; says what to do next.
     message: &'a str,
     /// Whether the same call can succeed later.
     retryable: bool,
     details: &'a Map<String, Value>,
+    /// By which the answer is found in the operator's log.
+    #[schemars(extend("format" = "uuid"))]
     correlation_id: String,
 }
 

@@ -12,12 +12,15 @@ mod error;
 mod extract;
 mod guide;
 mod mcp;
+mod openapi;
+mod reference;
 mod rest;
 mod server;
 mod settings;
 mod site;
 #[cfg(test)]
 mod tests;
+mod unreadable;
 mod wire;
 
 use std::sync::Arc;
@@ -45,8 +48,10 @@ pub fn router(api: Api) -> Router {
 /// The same with clock and chance of one's own: correlation ids are made of them.
 pub fn router_with(api: Api, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Router {
     let api = Arc::new(api);
-    let mut routes = Router::new().merge(rest::routes()).merge(site::routes(&api.settings));
-    if api.settings.mcp {
+    let settings = &api.settings;
+    let mut routes =
+        Router::new().merge(rest::routes()).merge(site::routes(settings)).merge(reference::routes(settings));
+    if settings.mcp {
         routes = routes.merge(mcp::routes(&api));
     }
     edge::around(routes, clock, chance).with_state(api)

@@ -9,6 +9,8 @@ use parlour_app::runtime::Tasks;
 use tokio::net::{TcpListener, TcpStream};
 use tower::Service;
 
+use crate::{correlation, unreadable::Explained};
+
 /// For a request's head, and between two requests of one connection. Longer than the minute for which common proxies
 /// keep an idle connection: one that we close while they send on it becomes a 502 for somebody (2026-11).
 const HEAD_TIME: Duration = Duration::from_secs(75);
@@ -62,10 +64,11 @@ async fn connection(stream: TcpStream, peer: SocketAddr, router: Router, tasks: 
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot set TCP_NODELAY");
     }
+    let explained = Explained::new(stream, correlation::Source::system());
     let service = service_fn(move |request| answer(router.clone(), peer, request));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
-    let connection = http.serve_connection(TokioIo::new(stream), service);
+    let connection = http.serve_connection(TokioIo::new(explained), service);
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => Some(ended),

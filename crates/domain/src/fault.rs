@@ -5,8 +5,9 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident = $text:literal, $status:literal, $retryable:literal;)*) => {
-        /// The codes of the wire contract, section 3. Their table is locked by a snapshot.
+    ($($(#[$doc:meta])* $name:ident = $text:literal, $status:literal, $retryable:literal, $next:literal;)*) => {
+        /// The codes of the wire contract, section 3: name, status, whether it may pass by itself, next step. The first three
+        /// are locked by a snapshot.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Code { $($(#[$doc])* $name,)* }
 
@@ -30,45 +31,58 @@ macro_rules! codes {
             pub fn retryable(self) -> bool {
                 match self { $(Code::$name => $retryable,)* }
             }
+
+            /// What the caller does about it, for the guide and the API's description. A fault's own message says more.
+            #[must_use]
+            pub fn next_step(self) -> &'static str {
+                match self { $(Code::$name => $next,)* }
+            }
         }
     };
 }
 
 codes! {
     /// The operator switched agents off.
-    Disabled = "network_agent.disabled", 503, false;
+    Disabled = "network_agent.disabled", 503, false, "agents are switched off here: ask the operator";
     /// Shape of a body or query.
-    InvalidRequest = "network_agent.invalid_request", 400, false;
-    NameInvalid = "network_agent.name_invalid", 400, false;
+    InvalidRequest = "network_agent.invalid_request", 400, false,
+        "mend the body, or the parameter in `details.field`";
+    NameInvalid = "network_agent.name_invalid", 400, false, "another name, by the rules for names";
     /// All ten thousand numbers of the name are taken.
-    NameUnavailable = "network_agent.name_unavailable", 409, false;
-    RoomNotFound = "network_agent.room_not_found", 404, false;
-    CodeInvalid = "network_agent.code_invalid", 404, false;
+    NameUnavailable = "network_agent.name_unavailable", 409, false, "another name; its numbers are used up";
+    RoomNotFound = "network_agent.room_not_found", 404, false,
+        "take one of `details.rooms`, or check the number";
+    CodeInvalid = "network_agent.code_invalid", 404, false, "wrong or void: ask for a new code, don't guess";
     /// A quota is used up, ours or the homeserver's.
-    RateLimited = "network_agent.rate_limited", 429, true;
+    RateLimited = "network_agent.rate_limited", 429, true, "same call after `Retry-After`";
     /// The lobbies are full.
-    CapacityReached = "network_agent.capacity_reached", 503, true;
-    Unauthorized = "network_agent.unauthorized", 401, false;
-    RoomNameInvalid = "network_agent.room_name_invalid", 400, false;
-    RoomLimitReached = "network_agent.room_limit_reached", 409, false;
-    RoomCapacityReached = "network_agent.room_capacity_reached", 503, true;
-    RoomNotOwned = "network_agent.room_not_owned", 403, false;
-    AccountNotFound = "network_agent.account_not_found", 404, false;
-    AgentNotInRoom = "network_agent.agent_not_in_room", 404, false;
-    KnockNotFound = "network_agent.knock_not_found", 404, false;
+    CapacityReached = "network_agent.capacity_reached", 503, true, "lobbies are full: later";
+    Unauthorized = "network_agent.unauthorized", 401, false, "token missing, wrong or void: join anew";
+    RoomNameInvalid = "network_agent.room_name_invalid", 400, false,
+        "1 to 128 characters, no control characters";
+    RoomLimitReached = "network_agent.room_limit_reached", 409, false, "close a room of yours, or use it";
+    RoomCapacityReached = "network_agent.room_capacity_reached", 503, true, "too many agents' rooms: later";
+    RoomNotOwned = "network_agent.room_not_owned", 403, false, "name an open room that you made";
+    AccountNotFound = "network_agent.account_not_found", 404, false,
+        "ask the person for the id; do as `message` says";
+    AgentNotInRoom = "network_agent.agent_not_in_room", 404, false,
+        "nobody to remove: it did not come by code or knock";
+    KnockNotFound = "network_agent.knock_not_found", 404, false, "expired, answered or gone: list the knocks";
     /// `details.field` says which part.
-    InvalidMessage = "network_agent.invalid_message", 400, false;
-    RoomRequired = "network_agent.room_required", 400, false;
-    RoomNotJoined = "network_agent.room_not_joined", 404, false;
-    MessageNotFound = "network_agent.message_not_found", 404, false;
-    SubmissionConflict = "network_agent.submission_conflict", 409, false;
+    InvalidMessage = "network_agent.invalid_message", 400, false, "mend the part in `details.field`";
+    RoomRequired = "network_agent.room_required", 400, false, "you are in several rooms: give `roomId`";
+    RoomNotJoined = "network_agent.room_not_joined", 404, false, "you are not in it: see `GET /me`";
+    MessageNotFound = "network_agent.message_not_found", 404, false, "not kept in this room: another anchor";
+    SubmissionConflict = "network_agent.submission_conflict", 409, false,
+        "that `submissionId` is used up: a new one";
     /// The homeserver refused: removed, banned, muted.
-    Forbidden = "network_agent.forbidden", 403, false;
+    Forbidden = "network_agent.forbidden", 403, false,
+        "room closed, or you were removed or banned: don't insist";
     /// Homeserver or store out of reach.
-    DependencyUnavailable = "network_agent.dependency_unavailable", 503, true;
-    Internal = "network_agent.internal", 500, true;
-    RouteNotFound = "http.route_not_found", 404, false;
-    MethodNotAllowed = "http.method_not_allowed", 405, false;
+    DependencyUnavailable = "network_agent.dependency_unavailable", 503, true, "same call again soon";
+    Internal = "network_agent.internal", 500, true, "same call later; if it stays, report `correlationId`";
+    RouteNotFound = "http.route_not_found", 404, false, "check the path";
+    MethodNotAllowed = "http.method_not_allowed", 405, false, "check path and verb";
 }
 
 /// A refusal or failure on its way to the caller. `message` is for them: it says what to do next and holds no secret

@@ -5,6 +5,8 @@
 //! All times are UTC milliseconds. Nothing here keeps state: the caller stores the [`Window`] it gets back, in the same
 //! transaction as what the use was for.
 
+use serde::{Deserialize, Serialize};
+
 /// A day in milliseconds.
 pub const DAY_MS: i64 = 86_400_000;
 /// An hour in milliseconds.
@@ -13,7 +15,7 @@ pub const HOUR_MS: i64 = 3_600_000;
 pub const MINUTE_MS: i64 = 60_000;
 
 /// What was used so far, as stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
     /// The first use.
     pub started_at_ms: i64,
@@ -22,7 +24,7 @@ pub struct Window {
 }
 
 /// How much is allowed in how long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
     /// Uses in one window; 0 allows none.
     pub limit: u32,

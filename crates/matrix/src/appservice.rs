@@ -26,7 +26,7 @@ use secrecy::SecretString;
 use error::{method_not_allowed, unrecognized};
 
 /// Largest transaction, in bytes: a hundred events of the largest size, and as much again for everything else.
-pub const MAX_BODY: usize = 64 * 1024 * 1024;
+pub const MAX_BODY: usize = parlour_domain::limits::MAX_TRANSACTION_BYTES;
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 

@@ -158,8 +158,18 @@ fn claim_and_sent(bencher: Bencher<'_, '_>) {
         let id = MessageId::new(0, n.to_be_bytes().repeat(2)[..10].try_into().unwrap_or([0; 10]));
         let content = r#"{"body":"hello","m.mentions":{},"msgtype":"m.text"}"#.to_owned();
         let body = r#"{"text":"hello"}"#.to_owned();
-        let claim = Claim { agent, id, room, digest: [0; 32], content, body, sealed: None, claimed_at_ms: 0 };
-        assert!(matches!(stage.write(move |tx| tx.claim(&claim, &[])), Claimed::New(_)));
+        let claim = Claim {
+            agent,
+            id,
+            room,
+            digest: [0; 32],
+            content,
+            body,
+            sealed: None,
+            mentions: vec![],
+            claimed_at_ms: 0,
+        };
+        assert!(matches!(stage.write(move |tx| tx.claim(&claim, &[])), Claimed::New));
         let event_id = EventId::parse(format!("$sent{n}")).expect("an event id");
         assert!(stage.write(move |tx| tx.sent(agent, id, &event_id)));
     });

@@ -3,7 +3,7 @@ use parlour_domain::{
     ids::{AgentId, AgentKey},
 };
 use ruma::{OwnedUserId, UserId};
-use rusqlite::Row;
+use rusqlite::{OptionalExtension, Row};
 
 use crate::{
     Reader, StoreError, Tx,
@@ -103,6 +103,12 @@ impl Tx<'_> {
         let set = "UPDATE agents SET last_call_ms = max(last_call_ms, ?2) WHERE agent_key = ?1";
         self.0.prepare_cached(set)?.execute((agent.0, at_ms))?;
         Ok(())
+    }
+
+    pub(crate) fn last_mentions(&self, agent: AgentKey) -> Result<Vec<OwnedUserId>, StoreError> {
+        let mut query = self.0.prepare_cached("SELECT last_mentions FROM agents WHERE agent_key = ?1")?;
+        let mentions: Option<String> = query.query_row([agent.0], |row| row.get(0)).optional()?;
+        mentions.map_or_else(|| Ok(vec![]), |text| from_json(&text, "agents.last_mentions"))
     }
 
     pub fn set_last_mentions(&self, agent: AgentKey, mentions: &[OwnedUserId]) -> Result<(), StoreError> {

@@ -4,11 +4,10 @@
 use parlour_domain::{
     ids::{AgentKey, CatalogId},
     limits::SUBMISSION_EFFORT_MS,
-    quota::Window,
 };
 use rusqlite::{OptionalExtension, Row};
 
-use crate::{Charge, Overdrawn, Reader, StoreError, Tx, value::catalog_id};
+use crate::{Charge, Overdrawn, Reader, StoreError, Tx, undo::Undo, value::catalog_id};
 
 /// A room that is being made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +28,7 @@ pub struct OpenRooms {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RoomClaimed {
-    New(Vec<Window>),
+    New,
     /// The owner asked for this name before, and it is not known what came of it.
     Before(RoomClaim),
     /// The owner has as many as it may.
@@ -64,18 +63,29 @@ impl Tx<'_> {
             Ok(taken) => taken,
             Err(overdrawn) => return Ok(RoomClaimed::Overdrawn(overdrawn)),
         };
-        let add =
-            "INSERT INTO room_claims (catalog_id, owner_key, name, claimed_at_ms) VALUES (?1, ?2, ?3, ?4)";
-        let row = (claim.catalog_id.0.as_bytes(), claim.owner.0, &claim.name, claim.claimed_at_ms);
+        let add = "INSERT INTO room_claims (catalog_id, owner_key, name, claimed_at_ms, undo)
+            VALUES (?1, ?2, ?3, ?4, ?5)";
+        let undo = Undo::of(charges, taken).to_column();
+        let row = (claim.catalog_id.0.as_bytes(), claim.owner.0, &claim.name, claim.claimed_at_ms, undo);
         self.0.prepare_cached(add)?.execute(row)?;
-        Ok(RoomClaimed::New(taken))
+        Ok(RoomClaimed::New)
     }
 
-    /// It is certain that the room was not made.
-    pub fn unclaim_room(&self, number: CatalogId) -> Result<(), StoreError> {
-        self.0
-            .prepare_cached("DELETE FROM room_claims WHERE catalog_id = ?1")?
-            .execute([number.0.as_bytes()])?;
+    /// It is certain that the room was not made: what it was charged is given back.
+    pub fn room_not_made(&self, number: CatalogId) -> Result<(), StoreError> {
+        let forget = "DELETE FROM room_claims WHERE catalog_id = ?1 RETURNING owner_key, undo";
+        let mut forget = self.0.prepare_cached(forget)?;
+        let gone = forget.query_row([number.0.as_bytes()], |row| Ok((AgentKey(row.get(0)?), row.get(1)?)));
+        if let Some((owner, undo)) = gone.optional()? {
+            self.undo(owner, Undo::read(undo)?)?;
+        }
+        Ok(())
+    }
+
+    /// It is settled: the room is there.
+    pub(crate) fn forget_room_claim(&self, number: CatalogId) -> Result<(), StoreError> {
+        let forget = "DELETE FROM room_claims WHERE catalog_id = ?1";
+        self.0.prepare_cached(forget)?.execute([number.0.as_bytes()])?;
         Ok(())
     }
 

@@ -27,6 +27,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("migrations/0004_encrypted_rooms.sql")),
         M::up(include_str!("migrations/0005_hops.sql")),
         M::up(include_str!("migrations/0006_journal_apart.sql")),
+        M::up(include_str!("migrations/0007_undo.sql")),
     ])
 }
 

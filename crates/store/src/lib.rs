@@ -28,6 +28,7 @@ mod removal;
 mod rooms;
 mod seats;
 mod submissions;
+mod undo;
 mod value;
 mod wal;
 mod writer;

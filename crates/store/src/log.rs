@@ -1,7 +1,7 @@
 //! Reading the room log.
 
 use parlour_domain::{
-    ids::{MessageId, Pos, RoomKey, Seq},
+    ids::{Pos, RoomKey, Seq},
     message::Message,
     visibility::Visibility,
 };
@@ -88,19 +88,6 @@ impl Reader<'_> {
         let found = query.query_row([room.0], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)));
         let Some((pos, event_id)) = found.optional()? else { return Ok(None) };
         Ok(Some((Pos(pos), id(&event_id, "log.event_id")?)))
-    }
-
-    /// Where a message with this id went, in whichever room.
-    pub fn rooms_of_message(&self, message: MessageId) -> Result<Vec<RoomKey>, StoreError> {
-        let mut query =
-            self.0.prepare_cached("SELECT room_key FROM log WHERE message_id = ?1 ORDER BY seq")?;
-        let rooms = query.query_map([message.0.as_bytes()], |row| Ok(RoomKey(row.get(0)?)))?;
-        Ok(rooms.collect::<Result<_, _>>()?)
-    }
-
-    pub fn room_of_event(&self, event_id: &EventId) -> Result<Option<RoomKey>, StoreError> {
-        let mut query = self.0.prepare_cached("SELECT room_key FROM log WHERE event_id = ?1")?;
-        Ok(query.query_row([event_id.as_str()], |row| Ok(RoomKey(row.get(0)?))).optional()?)
     }
 }
 

@@ -57,7 +57,7 @@ impl Tx<'_> {
         self.put_code(room, code)?;
         self.let_in(claim.owner, room, Way::Owner, now_ms)?;
         let seat = self.seat_taken(claim.owner, room)?;
-        self.unclaim_room(number)?;
+        self.forget_room_claim(number)?;
         Ok(Some((self.room_by_key(room)?, Some(seat))))
     }
 

@@ -1,10 +1,11 @@
 use parlour_domain::quota::{RetryAfter, Rule, Window, give_back, take_all};
 use rusqlite::OptionalExtension;
+use serde::{Deserialize, Serialize};
 
 use crate::{StoreError, Tx};
 
 /// One use of what `subject` is allowed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Charge {
     /// A kind and a key, such as `lobby-minute:7`.
     pub subject: String,

@@ -4,13 +4,13 @@
 use parlour_domain::{
     ids::{AgentKey, MessageId, RoomKey},
     message::Body,
-    quota::Window,
 };
-use ruma::{EventId, OwnedEventId};
+use ruma::{EventId, OwnedEventId, OwnedUserId};
 use rusqlite::{OptionalExtension, Row};
 
 use crate::{
     Charge, Overdrawn, Reader, StoreError, Tx,
+    undo::Undo,
     value::{from_json, id, message_id},
 };
 
@@ -26,6 +26,8 @@ pub struct Claim {
     pub content: String,
     pub body: String,
     pub sealed: Option<Sealed>,
+    /// Whom it names, for waitFor=mentioned.
+    pub mentions: Vec<OwnedUserId>,
     pub claimed_at_ms: i64,
 }
 
@@ -41,8 +43,8 @@ pub struct Sealed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::large_enum_variant, reason = "made once a message and taken apart at once")]
 pub enum Claimed {
-    /// Ours to send; what was charged for it.
-    New(Vec<Window>),
+    /// Ours to send.
+    New,
     Before(Submission),
     Overdrawn(Overdrawn),
 }
@@ -76,7 +78,9 @@ impl Tx<'_> {
             Err(overdrawn) => return Ok(Claimed::Overdrawn(overdrawn)),
         };
         let add = "INSERT INTO submissions (agent_key, submission_id, room_key, digest, content, body,
-            sealed, sealed_digest, claimed_at_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+            sealed, sealed_digest, claimed_at_ms, undo) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+        let undo =
+            Undo::of(charges, taken).with_mentions(self.last_mentions(claim.agent)?, claim.mentions.clone());
         self.0.prepare_cached(add)?.execute((
             claim.agent.0,
             claim.id.0.as_bytes(),
@@ -87,8 +91,10 @@ impl Tx<'_> {
             claim.sealed.as_ref().map(|s| &s.content),
             claim.sealed.as_ref().map(|s| s.digest),
             claim.claimed_at_ms,
+            undo.to_column(),
         ))?;
-        Ok(Claimed::New(taken))
+        self.set_last_mentions(claim.agent, &claim.mentions)?;
+        Ok(Claimed::New)
     }
 
     /// The homeserver has it. Returns whether that is news.
@@ -98,7 +104,8 @@ impl Tx<'_> {
         submission: MessageId,
         event_id: &EventId,
     ) -> Result<bool, StoreError> {
-        let settle = "UPDATE submissions SET event_id = ?3, content = NULL, body = NULL, sealed = NULL
+        let settle =
+            "UPDATE submissions SET event_id = ?3, content = NULL, body = NULL, sealed = NULL, undo = NULL
             WHERE agent_key = ?1 AND submission_id = ?2 AND event_id IS NULL";
         let row = (agent.0, submission.0.as_bytes(), event_id.as_str());
         Ok(self.0.prepare_cached(settle)?.execute(row)? > 0)
@@ -115,12 +122,19 @@ impl Tx<'_> {
         query.query_row((agent.0, digest), |r| Ok(row(r))).optional()?.transpose()
     }
 
-    /// Certainly not sent: as if it had never been asked for.
-    pub fn unclaim(&self, agent: AgentKey, submission: MessageId) -> Result<(), StoreError> {
+    /// Certainly not sent: as if it had never been asked for. Returns whom the agent's last message named, where that is
+    /// another again.
+    pub fn unclaim(
+        &self,
+        agent: AgentKey,
+        submission: MessageId,
+    ) -> Result<Option<Vec<OwnedUserId>>, StoreError> {
         let forget =
-            "DELETE FROM submissions WHERE agent_key = ?1 AND submission_id = ?2 AND event_id IS NULL";
-        self.0.prepare_cached(forget)?.execute((agent.0, submission.0.as_bytes()))?;
-        Ok(())
+            "DELETE FROM submissions WHERE agent_key = ?1 AND submission_id = ?2 AND event_id IS NULL
+            RETURNING undo";
+        let mut forget = self.0.prepare_cached(forget)?;
+        let undo = forget.query_row((agent.0, submission.0.as_bytes()), |row| row.get(0)).optional()?;
+        undo.map_or(Ok(None), |undo| self.undo(agent, Undo::read(undo)?))
     }
 }
 

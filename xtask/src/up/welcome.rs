@@ -3,8 +3,9 @@
 use super::files::{LOBBY, SERVER_NAME, bridge_url, homeserver_url};
 use super::{Options, PERSON};
 
-/// Takes the token out of the answer. Python is there: Synapse needs it.
-const TOKEN: &str = r#"python3 -c 'import json,sys; a=json.load(sys.stdin); print(a.get("token") or sys.exit(a["message"]))'"#;
+/// Takes the token out of the answer and keeps it as a header that curl reads from a file: in an argument, everybody on this
+/// machine could read it. Python is there: Synapse needs it.
+const TOKEN: &str = r#"python3 -c 'import json,sys; a=json.load(sys.stdin); print("Authorization: Bearer " + (a.get("token") or sys.exit(a["message"])))'"#;
 
 /// How a person and an agent meet.
 pub(super) fn text(options: &Options, password: &str) -> String {
@@ -30,7 +31,7 @@ What else agents can do: {bridge}/agents.txt
         homeserver = homeserver_url(options),
         bridge = bridge_url(options),
         hello = hello(&api),
-        listen = format_args!("curl -sS -H \"Authorization: Bearer $TOKEN\" '{api}/me/messages?wait=30'"),
+        listen = format_args!("curl -sS -H @\"$AUTH\" '{api}/me/messages?wait=30'"),
     )
 }
 
@@ -38,12 +39,12 @@ What else agents can do: {bridge}/agents.txt
 fn hello(api: &str) -> String {
     let json = "-H 'Content-Type: application/json'";
     let join = format!(r#"curl -sS {json} -d '{{"name":"Scout"}}' {api}"#);
-    let send = format!(
-        r#"curl -sS {json} -H "Authorization: Bearer $TOKEN" -d '{{"text":"Hello, I am Scout."}}' {api}/me/messages"#
-    );
+    let send =
+        format!(r#"curl -sS {json} -H @"$AUTH" -d '{{"text":"Hello, I am Scout."}}' {api}/me/messages"#);
     // the first wait returns at once with what is there: done here, the next one really waits
-    let look = format!(r#"curl -sS -o /dev/null -H "Authorization: Bearer $TOKEN" {api}/me/messages"#);
-    format!("TOKEN=$({join} | {TOKEN}) && {look} && {send}")
+    let look = format!(r#"curl -sS -o /dev/null -H @"$AUTH" {api}/me/messages"#);
+    // mktemp makes a file that only its owner can read
+    format!(r#"AUTH=$(mktemp) && {join} | {TOKEN} > "$AUTH" && {look} && {send}"#)
 }
 
 #[cfg(test)]
@@ -58,8 +59,9 @@ mod tests {
         for part in needed {
             assert!(text.contains(part), "{part} is missing in {text}");
         }
-        let hello = text.lines().find(|line| line.contains("TOKEN=$(")).unwrap();
+        let hello = text.lines().find(|line| line.contains("AUTH=$(mktemp)")).unwrap();
         assert!(hello.contains(r#"-d '{"name":"Scout"}' http://127.0.0.1:2/v1/network-agents |"#), "{hello}");
         assert!(hello.ends_with("http://127.0.0.1:2/v1/network-agents/me/messages"), "{hello}");
+        assert!(!text.contains("Bearer $"), "no token in an argument: {text}");
     }
 }

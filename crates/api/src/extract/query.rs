@@ -9,11 +9,12 @@ use http::request::Parts;
 use parlour_domain::fault::{Code, Fault};
 
 use super::percent::{Plus, decode};
-use crate::error::Refusal;
+use crate::{error::Refusal, openapi::Parameter};
 
 /// What a route reads from its query.
 pub(crate) trait FromQuery: Sized {
-    const KEYS: &'static [&'static str];
+    /// All that it knows.
+    const PARAMETERS: &'static [Parameter];
 
     /// # Errors
     /// `invalid_request` that names the key.
@@ -28,7 +29,7 @@ pub(crate) struct Query<T>(pub(crate) T);
 pub(crate) type NoQuery = Query<()>;
 
 impl FromQuery for () {
-    const KEYS: &'static [&'static str] = &[];
+    const PARAMETERS: &'static [Parameter] = &[];
 
     fn read(_: &Pairs) -> Result<Self, Fault> {
         Ok(())
@@ -44,7 +45,7 @@ impl<T: FromQuery, S: Sync> FromRequestParts<S> for Query<T> {
 }
 
 pub(crate) fn read<T: FromQuery>(query: Option<&str>) -> Result<T, Fault> {
-    T::read(&Pairs::parse(query.unwrap_or_default(), T::KEYS)?)
+    T::read(&Pairs::parse(query.unwrap_or_default(), T::PARAMETERS)?)
 }
 
 /// Keys that a route knows, with their values as they came.
@@ -52,11 +53,11 @@ pub(crate) fn read<T: FromQuery>(query: Option<&str>) -> Result<T, Fault> {
 pub(crate) struct Pairs(Vec<(&'static str, String)>);
 
 impl Pairs {
-    fn parse(query: &str, keys: &'static [&'static str]) -> Result<Self, Fault> {
+    fn parse(query: &str, parameters: &'static [Parameter]) -> Result<Self, Fault> {
         let mut pairs = Self::default();
         for pair in query.split('&').filter(|p| !p.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let key = known(key, keys)?;
+            let key = known(key, parameters)?;
             if pairs.raw(key).is_some() {
                 return Err(Fault::invalid(
                     key,
@@ -131,15 +132,16 @@ impl Pairs {
     }
 }
 
-fn known(raw: &str, keys: &'static [&'static str]) -> Result<&'static str, Fault> {
+fn known(raw: &str, parameters: &'static [Parameter]) -> Result<&'static str, Fault> {
     let key = decode(raw, Plus::Blank);
-    let found = keys.iter().find(|k| Some(**k) == key.as_deref());
-    found.copied().ok_or_else(|| unknown(&key.unwrap_or_else(|| raw.to_owned()), keys))
+    let found = parameters.iter().map(|p| p.name).find(|name| Some(*name) == key.as_deref());
+    found.ok_or_else(|| unknown(&key.unwrap_or_else(|| raw.to_owned()), parameters))
 }
 
-fn unknown(key: &str, keys: &[&str]) -> Fault {
+fn unknown(key: &str, parameters: &[Parameter]) -> Fault {
+    let keys: Vec<&str> = parameters.iter().map(|p| p.name).collect();
     let key: String = key.chars().take(64).collect();
-    let advice = match keys {
+    let advice = match keys.as_slice() {
         [] => "This route takes no parameters.".to_owned(),
         _ => format!("This route knows {}.", keys.join(", ")),
     };
@@ -156,11 +158,17 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::openapi::Kind;
 
-    const KEYS: &[&str] = &["id", "ids", "n", "flag", "word", "from"];
+    const PARAMETERS: &[Parameter] =
+        &[named("id"), named("ids"), named("n"), named("flag"), named("word"), named("from")];
+
+    const fn named(name: &'static str) -> Parameter {
+        Parameter { name, kind: Kind::Text, what: "", example: "" }
+    }
 
     fn pairs(query: &str) -> Result<Pairs, Fault> {
-        Pairs::parse(query, KEYS)
+        Pairs::parse(query, PARAMETERS)
     }
 
     fn field(fault: &Fault) -> &str {

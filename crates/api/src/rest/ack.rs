@@ -1,13 +1,17 @@
 //! `POST /v1/network-agents/me/ack`: ticks off a message and all that arrived before it.
 
 use axum::extract::State;
+use http::StatusCode;
 use parlour_app::view;
+use parlour_domain::fault::Code;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::given;
 use crate::{
     extract::{Posted, Shared, Signed},
+    openapi::{Operation, samples},
     wire::{Answer, Answered},
 };
 
@@ -28,6 +32,22 @@ pub(crate) struct Acked {
     acknowledged: bool,
     /// What is still unacknowledged, in the scope of `roomId`.
     pending: usize,
+}
+
+pub(crate) fn doc(of: Operation) -> Operation {
+    of.named("ack", "Acknowledge what was read")
+        .says(
+            "Ticks off this message and all that arrived before it, in all rooms or in `roomId` only. What is not \
+             acknowledged is handed over again.",
+        )
+        .asked(json!({"eventId": samples::EVENT}))
+        .asked(json!({"eventId": samples::EVENT, "roomId": samples::ROOM}))
+        .answers(
+            StatusCode::OK,
+            "`acknowledged` is false where nothing was left to tick off.",
+            json!({"acknowledged": true, "pending": 0}),
+        )
+        .refuses(&[Code::RoomNotJoined])
 }
 
 pub(crate) async fn post(State(api): State<Shared>, Signed { caller, body }: Signed<Ack>) -> Answered<Acked> {

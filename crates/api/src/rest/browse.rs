@@ -1,21 +1,66 @@
 //! `GET /v1/network-agents/me/rooms/{roomId}/messages`: a room's kept messages, page by page (wire contract, section 7).
 
 use axum::extract::State;
+use http::StatusCode;
 use parlour_app::{request, view};
-use parlour_domain::fault::Fault;
+use parlour_domain::{
+    fault::{Code, Fault},
+    limits::MAX_PAGE,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::{
     extract::{At, By, FromQuery, Pairs, Query, Shared},
+    openapi::{Kind, Operation, Parameter, samples},
     wire::{Answer, Answered, Length, Message},
 };
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "around",
+        kind: Kind::Text,
+        what: "A messageId or eventId: this message with those next to it. Stands alone, but for `limit`.",
+        example: samples::EVENT,
+    },
+    Parameter {
+        name: "before",
+        kind: Kind::Text,
+        what: "A messageId or eventId: what was said before it, newest first. Not with `after`.",
+        example: samples::EVENT,
+    },
+    Parameter {
+        name: "after",
+        kind: Kind::Text,
+        what: "A messageId or eventId: what was said after it, oldest first.",
+        example: samples::EVENT,
+    },
+    Parameter {
+        name: "limit",
+        kind: Kind::Number(1, MAX_PAGE as u64),
+        what: "How many messages at most; 20 if absent.",
+        example: "20",
+    },
+    Parameter {
+        name: "from",
+        kind: Kind::Text,
+        what: "Only what this one said: a Matrix id (it begins with @), or a display name in any case.",
+        example: "@ada:example.org",
+    },
+    Parameter {
+        name: "mentionsMe",
+        kind: Kind::Flag,
+        what: "Only what mentions the caller.",
+        example: "true",
+    },
+];
 
 #[derive(Debug)]
 pub(crate) struct Browse(request::Browse);
 
 impl FromQuery for Browse {
-    const KEYS: &'static [&'static str] = &["around", "before", "after", "limit", "from", "mentionsMe"];
+    const PARAMETERS: &'static [Parameter] = PARAMETERS;
 
     fn read(pairs: &Pairs) -> Result<Self, Fault> {
         Ok(Self(request::Browse {
@@ -37,6 +82,20 @@ pub(crate) struct Browsed {
     /// For `before` or `after` of the next call; absent at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
+}
+
+pub(crate) fn doc(of: Operation) -> Operation {
+    of.named("browseRoom", "Look back in a room")
+        .says(
+            "The newest 500 messages of a room are kept; the caller sees those that its puppet may see. Without an anchor it \
+             begins at the newest. Nothing is acknowledged by it.",
+        )
+        .answers(
+            StatusCode::OK,
+            "A page; `nextCursor` goes into `before` or `after` of the next call and is absent at the end.",
+            json!({"messages": [samples::answer(), samples::question()], "nextCursor": samples::EVENT}),
+        )
+        .refuses(&[Code::RoomNotJoined, Code::MessageNotFound])
 }
 
 pub(crate) async fn get(

@@ -1,12 +1,16 @@
 //! `POST /v1/network-agents/me/rooms`: one more room.
 
 use axum::extract::State;
+use http::StatusCode;
 use parlour_app::{request, view};
+use parlour_domain::fault::Code;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
 use crate::{
     extract::{From as FromSource, Posted, Shared, Signed},
+    openapi::{Operation, samples},
     wire::{Answer, Answered, Entered},
 };
 
@@ -19,6 +23,26 @@ pub(crate) struct Enter {
 }
 
 impl Posted for Enter {}
+
+pub(crate) fn doc(of: Operation) -> Operation {
+    of.named("enterRoom", "Enter one more room")
+        .says(
+            "`room` names a lobby (name or slug), or a private room (number or link): before a private room one waits until its \
+             owner answers. `code` opens a private room at once. Neither: the default lobby. Rooms one is in are kept.",
+        )
+        .asked(json!({"room": "lobby"}))
+        .asked(json!({"code": "7K3M-Q9TD-2XWF"}))
+        .asked(json!({}))
+        .answers(StatusCode::OK, "Inside.", json!({"room": samples::room()}))
+        .answers(StatusCode::ACCEPTED, "Before the door: a wait tells when it opens.", json!({"knock": samples::knock()}))
+        .refuses(&[
+            Code::RoomNotFound,
+            Code::CodeInvalid,
+            Code::RateLimited,
+            Code::CapacityReached,
+            Code::Forbidden,
+        ])
+}
 
 /// 200 once inside, 202 before a door.
 pub(crate) async fn post(

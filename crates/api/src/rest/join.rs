@@ -1,13 +1,17 @@
 //! `POST /v1/network-agents`: a new agent, with its token, in a room or before its door.
 
 use axum::extract::State;
+use http::StatusCode;
 use parlour_app::{request, view::Welcome};
+use parlour_domain::fault::Code;
 use schemars::JsonSchema;
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::{
     extract::{From as FromSource, Opened, Posted, Shared},
+    openapi::{Operation, samples},
     wire::{Answer, Answered, Entered},
 };
 
@@ -15,6 +19,7 @@ use crate::{
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Join {
     /// 1 to 64 characters.
+    #[schemars(length(min = 1, max = 64))]
     name: String,
     /// A lobby's name or slug, a private room's number or link; the default lobby if absent or blank.
     room: Option<String>,
@@ -27,6 +32,7 @@ impl Posted for Join {}
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Joined {
+    #[schemars(extend("format" = "uuid"))]
     agent_id: String,
     /// `Name #1234`.
     display_name: String,
@@ -34,6 +40,43 @@ pub(crate) struct Joined {
     token: String,
     #[serde(flatten)]
     entered: Entered,
+}
+
+pub(crate) fn doc(of: Operation) -> Operation {
+    let agent = || {
+        json!({
+            "agentId": samples::AGENT,
+            "displayName": "Scout #2316",
+            "token": "parlour_0f3dV7mQ1cZ8yJt2sXbKpR6nWqHaLuEoGi9T4wB5xYk",
+        })
+    };
+    let with = |key: &str, value| {
+        let mut agent = agent();
+        agent[key] = value;
+        agent
+    };
+    of.named("join", "Join as a new agent")
+        .says(
+            "Makes an agent and takes it into a room: `room` or `code` as when entering one more. The token is shown this once; \
+             keep it, and give it to nobody.",
+        )
+        .asked(json!({"name": "Scout"}))
+        .asked(json!({"name": "Scout", "room": "lobby"}))
+        .asked(json!({"name": "Scout", "code": "7K3M-Q9TD-2XWF"}))
+        .answers(
+            StatusCode::CREATED,
+            "Exactly one of `room` (inside) and `knock` (before a private room's door).",
+            with("room", samples::room()),
+        )
+        .refuses(&[
+            Code::NameInvalid,
+            Code::NameUnavailable,
+            Code::RoomNotFound,
+            Code::CodeInvalid,
+            Code::RateLimited,
+            Code::CapacityReached,
+            Code::Forbidden,
+        ])
 }
 
 pub(crate) async fn post(

@@ -1,12 +1,16 @@
 //! `GET /v1/network-agents/rooms`: the lobbies. No token.
 
 use axum::extract::State;
+use http::StatusCode;
 use parlour_app::view;
+use parlour_domain::fault::Code;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::{
     extract::{NoQuery, Shared},
+    openapi::Operation,
     wire::{Answer, Answered},
 };
 
@@ -24,6 +28,17 @@ struct Lobby {
     /// Agents that are in it now.
     online_agent_count: usize,
     default: bool,
+}
+
+pub(crate) fn doc(of: Operation) -> Operation {
+    of.named("listLobbies", "List the lobbies")
+        .says("The public rooms that agents meet in. Needs no token.")
+        .answers(
+            StatusCode::OK,
+            "All lobbies.",
+            json!({"rooms": [{"name": "Lobby", "slug": "lobby", "onlineAgentCount": 2, "default": true}]}),
+        )
+        .refuses(&[Code::Disabled])
 }
 
 /// Switched off comes before the query, as everywhere; so the query is read as a result.

@@ -1,13 +1,16 @@
 //! `GET /v1/network-agents/me/messages/lookup`: messages by their ids, in full.
 
 use axum::extract::State;
+use http::StatusCode;
 use parlour_app::view;
-use parlour_domain::fault::Fault;
+use parlour_domain::{fault::Fault, limits::MAX_LOOKUP_IDS};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::{
     extract::{By, FromQuery, Pairs, Query, Shared},
+    openapi::{Kind, Operation, Parameter, samples},
     wire::{Answer, Answered, Length, Message},
 };
 
@@ -16,7 +19,12 @@ use crate::{
 pub(crate) struct Lookup(Vec<String>);
 
 impl FromQuery for Lookup {
-    const KEYS: &'static [&'static str] = &["ids"];
+    const PARAMETERS: &'static [Parameter] = &[Parameter {
+        name: "ids",
+        kind: Kind::Texts(1, MAX_LOOKUP_IDS),
+        what: "1 to 20 eventIds or messageIds, commas between.",
+        example: samples::EVENT,
+    }];
 
     fn read(pairs: &Pairs) -> Result<Self, Fault> {
         Ok(Self(pairs.ids("ids")?))
@@ -30,6 +38,16 @@ pub(crate) struct Looked {
     messages: Vec<Message>,
     /// As asked; what is not there or not for the caller to see.
     missing: Vec<String>,
+}
+
+pub(crate) fn doc(of: Operation) -> Operation {
+    of.named("lookupMessages", "Look messages up by id")
+        .says("Messages in full length, from whichever room of the caller's, in the order asked, each once.")
+        .answers(
+            StatusCode::OK,
+            "`missing` are the ids of what is not kept, or not for the caller to see.",
+            json!({"messages": [samples::question()], "missing": ["$bm8gc3VjaCBldmVudA"]}),
+        )
 }
 
 pub(crate) async fn get(

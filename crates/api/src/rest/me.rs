@@ -1,18 +1,22 @@
 //! `GET /v1/network-agents/me`: oneself, one's rooms, and who knocks where.
 
 use axum::extract::State;
+use http::StatusCode;
 use parlour_app::view;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::{
     extract::{By, NoQuery, Shared},
+    openapi::{Operation, samples},
     wire::{Answer, Answered, IncomingKnock, Knock, Room, unless_empty},
 };
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Me {
+    #[schemars(extend("format" = "uuid"))]
     agent_id: String,
     display_name: String,
     created_at_unix_ms: i64,
@@ -45,6 +49,23 @@ struct RoomHops {
     hops: u32,
     /// Whether your next message there would wake agents.
     wakes_agents: bool,
+}
+
+pub(crate) fn doc(of: Operation) -> Operation {
+    of.named("getSelf", "Oneself, one's rooms and knocks")
+        .says("Who the caller is, the rooms it is in, the doors it waits at, and who waits at its own.")
+        .answers(
+            StatusCode::OK,
+            "The caller.",
+            json!({
+                "agentId": samples::AGENT,
+                "displayName": "Scout #2316",
+                "createdAtUnixMs": samples::TIME,
+                "rooms": [samples::room()],
+                "knocks": [samples::knock()],
+                "incomingKnocks": [samples::incoming_knock()],
+            }),
+        )
 }
 
 pub(crate) async fn get(By(caller): By, _: NoQuery, State(api): State<Shared>) -> Answered<Me> {

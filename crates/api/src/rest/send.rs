@@ -1,14 +1,18 @@
 //! `POST /v1/network-agents/me/messages`: speaks in a room.
 
 use axum::extract::State;
+use http::StatusCode;
 use parlour_app::{request, view};
+use parlour_domain::fault::Code;
 use parlour_domain::limits::MAX_SEND_BODY_BYTES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::given;
 use crate::{
     extract::{Posted, Shared, Signed},
+    openapi::{Operation, samples},
     wire::{Answer, Answered},
 };
 
@@ -16,16 +20,19 @@ use crate::{
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Send {
     /// 1 to 4000 characters.
+    #[schemars(length(min = 1, max = 4000))]
     text: String,
     /// Needed by who is in several rooms.
     room_id: Option<String>,
     /// A message id or event id of that room; blank is absent.
     reply_to: Option<String>,
     /// Up to 200 Matrix user ids.
+    #[schemars(length(max = 200))]
     mentions: Option<Vec<String>>,
     /// In private rooms only.
     mentions_everyone: Option<bool>,
     /// A UUID. Calls with the same one say the message once.
+    #[schemars(extend("format" = "uuid"))]
     submission_id: Option<String>,
 }
 
@@ -41,7 +48,42 @@ pub(crate) struct Sent {
     /// Null while `pending`; never left out.
     event_id: Option<String>,
     /// `sent` or `pending`.
+    #[schemars(extend("enum" = ["sent", "pending"]))]
     status: &'static str,
+}
+
+pub(crate) fn doc(of: Operation) -> Operation {
+    let sent = |event: Option<&str>, status: &str| json!({"submissionId": samples::SUBMISSION, "roomId": samples::ROOM, "eventId": event, "status": status});
+    of.named("sendMessage", "Say something")
+        .says(
+            "Calls with the same `submissionId` say it once, however often they are made: repeat a call whose answer got lost \
+             with the same one. A reply also goes to who is answered; an answer to a message in a thread stays in the thread.",
+        )
+        .asked(json!({"text": "Hello, I am Scout."}))
+        .asked(json!({
+            "text": "I am.",
+            "roomId": samples::ROOM,
+            "replyTo": samples::EVENT,
+            "mentions": ["@ada:example.org"],
+            "mentionsEveryone": false,
+            "submissionId": samples::SUBMISSION,
+        }))
+        .answers(StatusCode::CREATED, "It is in the room.", sent(Some(samples::EVENT), "sent"))
+        .answers(
+            StatusCode::ACCEPTED,
+            "The Matrix server has not confirmed it yet; the bridge carries on. Call again with the same `submissionId` to learn how it \
+             ended.",
+            sent(None, "pending"),
+        )
+        .refuses(&[
+            Code::RoomRequired,
+            Code::RoomNotJoined,
+            Code::InvalidMessage,
+            Code::SubmissionConflict,
+            Code::Forbidden,
+            Code::RateLimited,
+            Code::CapacityReached,
+        ])
 }
 
 /// 201 once sent, 202 while the homeserver has not confirmed it.

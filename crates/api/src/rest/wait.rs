@@ -1,38 +1,103 @@
 //! `GET /v1/network-agents/me/messages`: waits for messages and hands them over (wire contract, section 5).
 
-use axum::extract::State;
+use axum::{
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use http::{StatusCode, header};
 use parlour_app::{
     request::{self, WakeInput},
     view,
 };
-use parlour_domain::fault::Fault;
+use parlour_domain::{
+    fault::{Code, Fault},
+    limits::{MAX_DIGEST_MIN, MAX_SETTLE_S, MAX_WAIT_IDS, MIN_DIGEST_MIN},
+};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::{
+    error::Refusal,
     extract::{By, FromQuery, Pairs, Query, Shared},
+    openapi::{Kind, Operation, Parameter, samples},
     wire::{Answer, Answered, IncomingKnock, Length, Message, unless_empty},
 };
 
 const WAKE_WORDS: &[(&str, WakeInput)] =
     &[("related", WakeInput::Related), ("mentions", WakeInput::Mentions), ("all", WakeInput::All)];
 
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "wait",
+        kind: Kind::Whole,
+        what: "Seconds that the whole call may last; 30 if absent, and what is larger is 30. 0 looks and returns.",
+        example: "30",
+    },
+    Parameter {
+        name: "limit",
+        kind: Kind::Whole,
+        what: "How many messages at most; 20 if absent, what is larger than 50 is 50, and 0 is 1.",
+        example: "20",
+    },
+    Parameter {
+        name: "wake",
+        kind: Kind::Word(&["related", "mentions", "all"]),
+        what: "What ends the wait: `related` (if absent: mentions of the caller, and people's words that are not addressed to others), \
+               `mentions` or `all`. Not looked at with `from`, `waitFor` or `replyTo`.",
+        example: "related",
+    },
+    Parameter {
+        name: "from",
+        kind: Kind::Texts(0, MAX_WAIT_IDS),
+        what: "Only what these say ends the wait: Matrix user ids, commas between.",
+        example: "@ada:example.org",
+    },
+    Parameter {
+        name: "waitFor",
+        kind: Kind::Texts(0, MAX_WAIT_IDS),
+        what: "Ends once all of these have spoken: Matrix user ids, or `mentioned` alone for those whom the caller's last message \
+               mentioned.",
+        example: "@ada:example.org",
+    },
+    Parameter {
+        name: "replyTo",
+        kind: Kind::Text,
+        what: "Only answers to this messageId or eventId end the wait.",
+        example: samples::EVENT,
+    },
+    Parameter {
+        name: "settle",
+        kind: Kind::Number(0, MAX_SETTLE_S),
+        what: "Seconds of quiet before what woke is handed over; 5 if absent.",
+        example: "5",
+    },
+    Parameter {
+        name: "digest",
+        kind: Kind::Number(MIN_DIGEST_MIN, MAX_DIGEST_MIN),
+        what: "Minutes after which everything is handed over, though nothing woke.",
+        example: "60",
+    },
+    Parameter {
+        name: "roomId",
+        kind: Kind::Text,
+        what: "Only this room: its Matrix id or its number.",
+        example: samples::ROOM,
+    },
+    Parameter {
+        name: "mentionsOnly",
+        kind: Kind::Flag,
+        what: "Hands over only what mentions the caller. Not with `from`, `waitFor`, `replyTo`, `digest`, or a `wake` other than \
+               `mentions`.",
+        example: "true",
+    },
+];
+
 #[derive(Debug)]
 pub(crate) struct Wait(request::Wait);
 
 impl FromQuery for Wait {
-    const KEYS: &'static [&'static str] = &[
-        "wait",
-        "limit",
-        "wake",
-        "from",
-        "waitFor",
-        "replyTo",
-        "settle",
-        "digest",
-        "roomId",
-        "mentionsOnly",
-    ];
+    const PARAMETERS: &'static [Parameter] = PARAMETERS;
 
     fn read(pairs: &Pairs) -> Result<Self, Fault> {
         Ok(Self(request::Wait {
@@ -74,6 +139,7 @@ pub(crate) struct Inbox {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Wake {
+    #[schemars(extend("enum" = ["all_replied", "messages", "digest", "knocks", "timeout", "superseded"]))]
     reason: &'static str,
     /// What woke, of the messages given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,6 +160,28 @@ struct Gap {
     reason: String,
 }
 
+pub(crate) fn doc(of: Operation) -> Operation {
+    of.named("waitForMessages", "Wait for messages")
+        .says(
+            "Returns once something came that concerns the caller and it has gone quiet, or at the end of `wait`. The first wait in a \
+             room returns at once, with what was said lately. One wait at a time: a newer one ends the older. What is handed over \
+             comes again until it is acknowledged.",
+        )
+        .answers(
+            StatusCode::OK,
+            "What waits in the inbox, oldest first, and why the wait ended.",
+            json!({
+                "messages": [samples::question()],
+                "pending": 1,
+                "dropped": 0,
+                "skipped": 0,
+                "remaining": 0,
+                "wake": {"reason": "messages", "eventIds": [samples::EVENT]},
+            }),
+        )
+        .refuses(&[Code::RoomNotJoined])
+}
+
 pub(crate) async fn get(
     By(caller): By,
     Query(Wait(wait)): Query<Wait>,
@@ -101,6 +189,12 @@ pub(crate) async fn get(
 ) -> Answered<Inbox> {
     let inbox = api.app.wait(&caller, wait).await?;
     Ok(Answer::ok(Inbox::from(&inbox)))
+}
+
+/// Only what GET would refuse: a wait hands over, ends an older wait, and counts as being there, and none of that is for a
+/// method that only looks.
+pub(crate) async fn head(_: By, _: Query<Wait>) -> Result<Response, Refusal> {
+    Ok([(header::CONTENT_TYPE, "application/json")].into_response())
 }
 
 impl From<&view::Inbox> for Inbox {

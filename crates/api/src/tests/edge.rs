@@ -117,6 +117,22 @@ async fn head_is_get_without_a_body() {
     }
 }
 
+/// It would hand over, and end a wait that is under way.
+#[tokio::test]
+async fn head_never_waits() {
+    assert_eq!(App::asked(get("/me/messages?wait=30").by("HEAD")).await, "");
+    for (ask, status) in [
+        (get("/me/messages"), 200),
+        (get("/me/messages/?wait=5"), 200),
+        (get("/me/messages?wait=x"), 400),
+        (get("/me/messages").without("authorization"), 401),
+    ] {
+        let response = response(App::open(), ask.by("HEAD")).await;
+        assert_eq!(response.status(), status);
+        assert_eq!(text(response.headers(), "content-type"), "application/json");
+    }
+}
+
 #[tokio::test]
 async fn a_last_slash_changes_nothing() {
     let pairs = [("/me", "/me/"), ("/rooms", "/rooms/"), ("/me?x=1", "/me/?x=1")];
@@ -129,7 +145,7 @@ async fn a_last_slash_changes_nothing() {
 
 #[tokio::test]
 async fn every_route_answers_below_the_prefix_and_no_other() {
-    for (path, _) in crate::rest::table() {
+    for crate::openapi::Path { path, .. } in crate::rest::table() {
         let path = path.replace(['{', '}'], "");
         let known = response(App::open(), get(&path).by("PATCH")).await;
         assert_eq!(known.status(), 405, "{path}");

@@ -124,6 +124,36 @@ async fn requests_in_a_row_keep_their_order() {
     }
 }
 
+/// hyper's own refusals, with the body of ours.
+#[tokio::test]
+async fn what_is_no_http_is_told_so_in_the_envelope() {
+    let server = Server::start().await;
+    let garbage = "GET\r\n\r\n".to_owned();
+    let address = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(70_000));
+    let fields = format!("GET / HTTP/1.1\r\nHost: x\r\n{}\r\n", "A: b\r\n".repeat(200));
+    for request in [garbage, address, fields] {
+        let mut stream = server.connect().await;
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let told = answer(&mut stream).await;
+        assert!(told.starts_with("HTTP/1.1 400 ") && told.contains("connection: close"), "{told}");
+        let body: serde_json::Value = serde_json::from_str(told.split_once("\r\n\r\n").unwrap().1).unwrap();
+        assert_eq!(body["code"], "network_agent.invalid_request");
+        let id = format!("x-correlation-id: {}\r\n", body["correlationId"].as_str().unwrap());
+        assert!(told.contains(&id), "{told}");
+        assert!(closed(&mut stream).await);
+    }
+}
+
+#[tokio::test]
+async fn what_came_before_the_rubbish_is_answered_first() {
+    let server = Server::start().await;
+    let mut stream = server.connect().await;
+    stream.write_all(format!("{}{BODY}\r\nGET\r\n\r\n", head(BODY.len())).as_bytes()).await.unwrap();
+    assert!(answer(&mut stream).await.starts_with("HTTP/1.1 200"));
+    let told = answer(&mut stream).await;
+    assert!(told.starts_with("HTTP/1.1 400") && told.contains("network_agent.invalid_request"), "{told}");
+}
+
 #[tokio::test]
 async fn shutdown_ends_idle_connections_and_takes_no_more() {
     let server = Server::start().await;

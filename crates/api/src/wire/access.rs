@@ -19,6 +19,7 @@ pub(crate) struct Access {
 #[derive(Clone, PartialEq, Serialize, JsonSchema)]
 struct Code {
     /// `visible`, `hidden` (there is one, but it cannot be shown) or `missing`.
+    #[schemars(extend("enum" = ["visible", "hidden", "missing"]))]
     state: &'static str,
     /// `XXXX-XXXX-XXXX`
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -8,8 +8,10 @@ use super::Room;
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Knock {
+    #[schemars(extend("format" = "uuid"))]
     catalog_id: String,
     /// `waiting`, `declined` or `expired`.
+    #[schemars(extend("enum" = ["waiting", "declined", "expired"]))]
     status: &'static str,
     knocked_at_unix_ms: i64,
     expires_at_unix_ms: i64,
@@ -35,6 +37,7 @@ impl From<&view::Knock> for Knock {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct IncomingKnock {
     room: Room,
+    #[schemars(extend("format" = "uuid"))]
     agent_id: String,
     display_name: String,
     knocked_at_unix_ms: i64,

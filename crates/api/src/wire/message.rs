@@ -17,6 +17,7 @@ pub(crate) enum Length {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Message {
+    #[schemars(extend("format" = "uuid"))]
     message_id: String,
     event_id: String,
     room_id: String,
@@ -85,6 +86,7 @@ enum Actor {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct AgentActor {
+    #[schemars(extend("format" = "uuid"))]
     agent_id: String,
     display_name: String,
     matrix_user_id: String,

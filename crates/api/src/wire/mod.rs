@@ -24,6 +24,7 @@ pub(crate) type Answered<T> = Result<Answer<T>, Refusal>;
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Versioned<T> {
     #[serde(rename = "schemaVersion")]
+    #[schemars(extend("const" = 1))]
     schema_version: u8,
     #[serde(flatten)]
     body: T,

@@ -9,6 +9,7 @@ use super::Knock;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Room {
     /// The room's number, a UUID of version 7.
+    #[schemars(extend("format" = "uuid"))]
     catalog_id: String,
     /// The `roomId` of other calls.
     matrix_room_id: String,

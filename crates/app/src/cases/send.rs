@@ -103,13 +103,13 @@ impl App {
                 content: content.get().to_owned(),
                 body,
                 sealed: None,
+                mentions,
                 claimed_at_ms: self.now(),
             },
             charges: match room.kind() {
                 RoomKind::Lobby => speaking_charges(&self.settings.limits, agent.key(), room.key),
                 RoomKind::Private => vec![],
             },
-            mentions,
             agent: agent.clone(),
             room: room.clone(),
         })

@@ -5,6 +5,7 @@ use std::{
 
 use parlour_domain::{
     ids::{AgentKey, RoomKey},
+    limits::MAX_EVENT_BYTES,
     visibility::Visibility,
 };
 use parlour_matrix::crypto::{CryptoError, Preparation, Sharing};
@@ -25,7 +26,7 @@ const ROUNDS: usize = 40;
 /// Where nothing is pushed, news of devices may be so old when a message goes out.
 const NEWS_KEEP_MS: i64 = 10_000;
 /// What an event may weigh, less its other parts, which the homeserver adds.
-const MAX_CONTENT: usize = 65_536 - 2_048;
+const MAX_CONTENT: usize = MAX_EVENT_BYTES - 2_048;
 
 impl App {
     /// Encrypts a message. The machine comes along: what it has to remember is to be committed with the claim, before

@@ -5,6 +5,7 @@ use parlour_matrix::{BoxFuture, Inbound, Transaction, TransactionError};
 use parlour_store::Journaled;
 use ruma::{RoomAliasId, UserId};
 
+use super::processor::Piece;
 use crate::app::App;
 
 /// The app as the homeserver's counterpart.
@@ -36,12 +37,19 @@ impl App {
     /// On disk before the homeserver is told so. The same transaction again is none.
     fn journal(&self, txn_id: &str, body: &Bytes) -> Result<(), TransactionError> {
         let transaction = Transaction::parse(body).map_err(|_| TransactionError::NotJson)?;
-        let now = self.now();
+        if transaction.malformed > 0 {
+            metrics::counter!("parlour_malformed_entries_total").increment(transaction.malformed.into());
+            tracing::warn!(
+                entries = transaction.malformed,
+                "parts of a transaction have no form that is known; they were left out"
+            );
+        }
+        let (now, bytes) = (self.now(), body.len());
         // handed over with the commit: the homeserver may give up waiting before our answer
         let hand_over = |journaled| {
             if let Journaled::New(id) = journaled {
                 metrics::counter!("parlour_transactions_total").increment(1);
-                self.handover.put(id, now, transaction);
+                self.handover.put(Piece { journal_id: id, received_at_ms: now, transaction, bytes });
             }
         };
         self.store.journal(txn_id, body, now, hand_over).map_err(|error| {

@@ -12,9 +12,10 @@ use tokio::sync::{Notify, watch};
 use super::Planner;
 use crate::app::App;
 
-/// Transactions that are kept in memory on their way from the endpoint to the processor. What is more is read back
-/// from the journal: a processor that falls behind must not fill the memory.
-const AT_HAND: usize = 32;
+/// Bytes of transactions that are kept in memory on their way from the endpoint to the processor. What is more is read
+/// back from the journal: a processor that falls behind must not fill the memory. Most transactions are a few
+/// kilobytes, the largest 64 MiB.
+const AT_HAND_BYTES: usize = 4 * 1024 * 1024;
 /// Transactions that are worked off between two syncs of that fact. Seldom, as each of them holds up whoever syncs
 /// something else meanwhile.
 const FORGET_EVERY: i64 = 1_024;
@@ -38,15 +39,36 @@ impl Default for Handover {
 #[derive(Debug, Default)]
 struct Queue {
     at_hand: BTreeMap<i64, Piece>,
+    /// Of all that is at hand.
+    bytes: usize,
     /// The newest that was journaled.
     newest: i64,
 }
 
 #[derive(Debug)]
-struct Piece {
-    journal_id: i64,
-    received_at_ms: i64,
-    transaction: Transaction,
+pub(crate) struct Piece {
+    pub(crate) journal_id: i64,
+    pub(crate) received_at_ms: i64,
+    pub(crate) transaction: Transaction,
+    /// As it came.
+    pub(crate) bytes: usize,
+}
+
+impl Queue {
+    fn keep(&mut self, piece: Piece) {
+        if self.bytes + piece.bytes <= AT_HAND_BYTES {
+            self.bytes += piece.bytes;
+            self.at_hand.insert(piece.journal_id, piece);
+        }
+    }
+
+    /// The one after `done`, if it is at hand, and whether there are more in the journal. What is done is dropped.
+    fn take(&mut self, done: i64) -> (Option<Piece>, bool) {
+        let next = self.at_hand.remove(&(done + 1));
+        self.at_hand.retain(|id, _| *id > done);
+        self.bytes = self.at_hand.values().map(|piece| piece.bytes).sum();
+        (next, self.newest > done)
+    }
 }
 
 impl Handover {
@@ -55,12 +77,10 @@ impl Handover {
         self.queue.lock().newest
     }
 
-    pub(crate) fn put(&self, journal_id: i64, received_at_ms: i64, transaction: Transaction) {
+    pub(crate) fn put(&self, piece: Piece) {
         let mut queue = self.queue.lock();
-        queue.newest = queue.newest.max(journal_id);
-        if queue.at_hand.len() < AT_HAND {
-            queue.at_hand.insert(journal_id, Piece { journal_id, received_at_ms, transaction });
-        }
+        queue.newest = queue.newest.max(piece.journal_id);
+        queue.keep(piece);
         drop(queue);
         self.news.notify_one();
     }
@@ -125,13 +145,7 @@ impl App {
     }
 
     fn next_piece(&self, done: i64) -> Result<Option<Piece>, StoreError> {
-        let next = {
-            let mut queue = self.handover.queue.lock();
-            let at_hand = queue.at_hand.remove(&(done + 1));
-            let more = queue.newest > done;
-            queue.at_hand.retain(|id, _| *id > done);
-            (at_hand, more)
-        };
+        let next = self.handover.queue.lock().take(done);
         match next {
             (Some(piece), _) => Ok(Some(piece)),
             (None, false) => Ok(None),
@@ -143,7 +157,12 @@ impl App {
         let Some(queued) = self.store.next_queued(done)? else { return Ok(None) };
         // what is in the journal was parsed before it got there
         let transaction = Transaction::parse(&queued.body).unwrap_or_default();
-        Ok(Some(Piece { journal_id: queued.journal_id, received_at_ms: queued.received_at_ms, transaction }))
+        Ok(Some(Piece {
+            journal_id: queued.journal_id,
+            received_at_ms: queued.received_at_ms,
+            transaction,
+            bytes: queued.body.len(),
+        }))
     }
 
     /// `false`: told to stop, and it is still to be done.
@@ -186,5 +205,42 @@ impl App {
             () = self.clock.sleep_until(self.now() + PAUSE_MS) => {}
             () = self.tasks.stopped() => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(journal_id: i64, bytes: usize) -> Piece {
+        Piece { journal_id, received_at_ms: 0, transaction: Transaction::default(), bytes }
+    }
+
+    fn taken(queue: &mut Queue, done: i64) -> (Option<i64>, bool) {
+        let (piece, more) = queue.take(done);
+        (piece.map(|p| p.journal_id), more)
+    }
+
+    #[test]
+    fn what_is_at_hand_is_bounded_by_its_bytes() {
+        let mut queue = Queue { newest: 4, ..Queue::default() };
+        queue.keep(piece(1, AT_HAND_BYTES - 10));
+        queue.keep(piece(2, 11));
+        queue.keep(piece(3, 10));
+        assert_eq!(taken(&mut queue, 0), (Some(1), true));
+        assert_eq!(taken(&mut queue, 1), (None, true), "too much: it is in the journal");
+        assert_eq!(taken(&mut queue, 2), (Some(3), true));
+        queue.keep(piece(4, AT_HAND_BYTES));
+        assert_eq!(taken(&mut queue, 3), (Some(4), true), "what is done takes up nothing");
+        assert_eq!(taken(&mut queue, 4), (None, false));
+        queue.keep(piece(5, AT_HAND_BYTES + 1));
+        assert_eq!(taken(&mut queue, 4), (None, false), "never more than that");
+    }
+
+    #[test]
+    fn many_small_ones_are_at_hand() {
+        let mut queue = Queue { newest: 100, ..Queue::default() };
+        (1..=100).for_each(|id| queue.keep(piece(id, 2_000)));
+        (0..100).for_each(|done| assert_eq!(taken(&mut queue, done).0, Some(done + 1)));
     }
 }

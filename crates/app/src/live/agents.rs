@@ -26,6 +26,8 @@ pub(crate) struct AgentLive {
     name: (String, u16),
     seats: RwLock<BTreeMap<RoomKey, SeatRow>>,
     last_call_ms: AtomicI64,
+    /// As the disk has it.
+    noted_call_ms: AtomicI64,
     last_mentions: RwLock<Vec<OwnedUserId>>,
     ended: AtomicBool,
     /// A join that is under way.
@@ -43,6 +45,7 @@ impl AgentLive {
             name: (row.likeness.clone(), row.number),
             seats: RwLock::default(),
             last_call_ms: AtomicI64::new(row.last_call_ms),
+            noted_call_ms: AtomicI64::new(row.last_call_ms),
             last_mentions: RwLock::new(row.last_mentions.clone()),
             ended: AtomicBool::new(row.state != AgentState::Live),
             entering: RwLock::default(),
@@ -69,6 +72,17 @@ impl AgentLive {
     #[must_use]
     pub(crate) fn last_call_ms(&self) -> i64 {
         self.last_call_ms.load(Ordering::Relaxed)
+    }
+
+    /// The last call, where the disk does not know of it yet.
+    #[must_use]
+    pub(crate) fn call_to_note(&self) -> Option<i64> {
+        let last = self.last_call_ms();
+        (last > self.noted_call_ms.load(Ordering::Relaxed)).then_some(last)
+    }
+
+    pub(crate) fn call_noted(&self, at_ms: i64) {
+        self.noted_call_ms.fetch_max(at_ms, Ordering::Relaxed);
     }
 
     #[must_use]

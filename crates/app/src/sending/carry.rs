@@ -7,7 +7,7 @@ use ruma::OwnedEventId;
 
 use super::{
     flights::{Boarding, Flight},
-    publish::{Paid, not_in_clear},
+    publish::not_in_clear,
 };
 use crate::app::App;
 
@@ -40,11 +40,11 @@ impl App {
 
     pub(super) fn start_carrying_one(self: &Arc<Self>, submission: Submission, flight: Arc<Flight>) {
         let app = self.clone();
-        self.tasks.spawn(async move { app.carry(submission, flight, Paid::default()).await });
+        self.tasks.spawn(async move { app.carry(submission, flight).await });
     }
 
     /// Looks whether the homeserver has it, and sends it again under the same id where not, until that is certain.
-    pub(super) async fn carry(self: &Arc<Self>, submission: Submission, flight: Arc<Flight>, paid: Paid) {
+    pub(super) async fn carry(self: &Arc<Self>, submission: Submission, flight: Arc<Flight>) {
         let key = (submission.agent, submission.id);
         let mut pause_ms = FIRST_PAUSE_MS;
         while !flight.has_landed() && self.now() < flight.asked_ms() + SUBMISSION_EFFORT_MS {
@@ -52,7 +52,7 @@ impl App {
                 Attempt::Sent(event_id) => return self.settle(&submission, event_id).await,
                 Attempt::Refused(fault) => {
                     tracing::info!(%fault, cause = fault.cause, submission = %submission.id, "a message was refused");
-                    return self.not_sent(key, paid, fault).await;
+                    return self.not_sent(key, fault).await;
                 }
                 Attempt::Later { at_least_ms } => pause_ms = pause_ms.max(at_least_ms),
             }

@@ -3,7 +3,6 @@ use std::{sync::Arc, time::Duration};
 use parlour_domain::{
     fault::{Code, Fault},
     ids::MessageId,
-    quota::Window,
 };
 use parlour_matrix::HsError;
 use parlour_store::{Charge, Claim, Claimed, Overdrawn, Submission};
@@ -29,17 +28,8 @@ pub(crate) const SEND_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) struct Order {
     pub(crate) claim: Claim,
     pub(crate) charges: Vec<Charge>,
-    /// Whom it names, for waitFor=mentioned.
-    pub(crate) mentions: Vec<ruma::OwnedUserId>,
     pub(crate) agent: Arc<AgentLive>,
     pub(crate) room: Arc<RoomLive>,
-}
-
-/// What a submission was charged; nothing where that was before a restart.
-#[derive(Debug, Default)]
-pub(super) struct Paid {
-    charges: Vec<Charge>,
-    taken: Vec<Window>,
 }
 
 impl Order {
@@ -116,16 +106,12 @@ impl App {
             Ok(held) => held,
             Err(fault) => return self.flights.land(order.key(), Err(fault)),
         };
-        let (claim, charges, mentions) = (order.claim.clone(), order.charges.clone(), order.mentions.clone());
+        let (claim, charges) = (order.claim.clone(), order.charges.clone());
         let batch = held.as_mut().and_then(Held::take);
         let claimed = self.store.write(move |tx| {
             // the ratchet has moved on, whatever becomes of the claim
             batch.iter().try_for_each(|batch| batch.put(tx))?;
-            let claimed = tx.claim(&claim, &charges)?;
-            if matches!(claimed, Claimed::New(_)) {
-                tx.set_last_mentions(claim.agent, &mentions)?;
-            }
-            Ok(claimed)
+            tx.claim(&claim, &charges)
         });
         let claimed = claimed.await;
         if claimed.is_ok() {
@@ -139,9 +125,9 @@ impl App {
                 self.flights.land(order.key(), Err(fault));
             }
             Ok(Claimed::Before(before)) => self.go_on(before, &order, flight).await,
-            Ok(Claimed::New(taken)) => {
-                order.agent.set_last_mentions(order.mentions.clone());
-                self.first_try(order, taken, flight).await;
+            Ok(Claimed::New) => {
+                order.agent.set_last_mentions(order.claim.mentions.clone());
+                self.first_try(order, flight).await;
             }
         }
     }
@@ -170,11 +156,11 @@ impl App {
         match (same(before.digest, order.claim.digest), before.event_id.clone()) {
             (Err(fault), _) => self.flights.land(order.key(), Err(fault)),
             (_, Some(event_id)) => self.flights.land(order.key(), Ok(event_id)),
-            _ => self.carry(before, flight, Paid::default()).await,
+            _ => self.carry(before, flight).await,
         }
     }
 
-    async fn first_try(self: &Arc<Self>, order: Order, taken: Vec<Window>, flight: Arc<Flight>) {
+    async fn first_try(self: &Arc<Self>, order: Order, flight: Arc<Flight>) {
         let submission = Submission {
             agent: order.claim.agent,
             id: order.claim.id,
@@ -190,11 +176,11 @@ impl App {
             Ok(event_id) => self.settle(&submission, event_id).await,
             Err(HsError::Unknown(cause)) => {
                 tracing::info!(cause, submission = %order.claim.id, "a send has no clear answer; looking before sending it again");
-                self.carry(submission, flight, Paid { charges: order.charges, taken }).await;
+                self.carry(submission, flight).await;
             }
             Err(error) => {
                 let fault = self.refusal(error);
-                self.not_sent(order.key(), Paid { charges: order.charges, taken }, fault).await;
+                self.not_sent(order.key(), fault).await;
             }
         }
     }
@@ -230,13 +216,17 @@ impl App {
         sent
     }
 
-    /// Certain not to have happened: the claim goes, the quota comes back.
-    pub(super) async fn not_sent(&self, key: FlightKey, paid: Paid, fault: Fault) {
+    /// Certain not to have happened: the claim goes, and what it took comes back.
+    pub(super) async fn not_sent(self: &Arc<Self>, key: FlightKey, fault: Fault) {
         let (agent, id) = key;
-        let undone = self.store.write(move |tx| {
-            tx.unclaim(agent, id)?;
-            tx.refund(&paid.charges, &paid.taken)
-        });
+        let undone = self.write_and_follow(
+            move |tx| tx.unclaim(agent, id),
+            move |app, mentions| {
+                if let (Some(mentions), Some(agent)) = (mentions, app.agents.get(agent)) {
+                    agent.set_last_mentions(mentions);
+                }
+            },
+        );
         if let Err(error) = undone.await {
             tracing::warn!(%error, submission = %id, "cannot take back the claim of a message that was not sent");
         }

@@ -43,11 +43,20 @@ impl App {
         self.rooms.all().iter().for_each(|room| room.unload_unused(now));
     }
 
-    /// When each agent called last, so that a restart does not make it idle or busy.
+    /// When each agent called last, so that a restart does not make it idle or busy. Only of those that have called since
+    /// this was last written.
     async fn note_calls(&self) -> Result<(), StoreError> {
-        let calls: Vec<_> = self.agents.all().iter().map(|a| (a.key(), a.last_call_ms())).collect();
-        self.store
-            .write(move |tx| calls.iter().try_for_each(|(agent, at)| tx.set_last_call(*agent, *at)))
-            .await
+        let called: Vec<_> =
+            self.agents.all().into_iter().filter_map(|a| Some((a.call_to_note()?, a))).collect();
+        if called.is_empty() {
+            return Ok(());
+        }
+        let calls: Vec<_> = called.iter().map(|(at, agent)| (agent.key(), *at)).collect();
+        let write = self
+            .store
+            .write(move |tx| calls.iter().try_for_each(|(agent, at)| tx.set_last_call(*agent, *at)));
+        write.await?;
+        called.iter().for_each(|(at, agent)| agent.call_noted(*at));
+        Ok(())
     }
 }

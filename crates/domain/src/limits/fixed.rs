@@ -53,10 +53,8 @@ pub const CUT_TEXT: usize = 1000;
 /// Characters of the message that a reply answers, shown with the reply (section 4).
 pub const EXCERPT: usize = 120;
 
-/// Messages kept for each room (sections 5 and 7).
+/// Messages kept for each room, and so the most that are unacknowledged there (sections 5 and 7).
 pub const ROOM_HISTORY: usize = 500;
-/// Unacknowledged messages kept for an agent and room (section 5).
-pub const MAX_UNACKNOWLEDGED: usize = 500;
 
 /// How long a claimed submission is carried on unasked (section 2).
 pub const SUBMISSION_EFFORT_MS: i64 = 10 * MINUTE_MS;
@@ -83,7 +81,7 @@ mod tests {
             (MAX_PAGE, DEFAULT_PAGE, MAX_AROUND_SIDE, CONTEXT_MESSAGES, MAX_LOOKUP_IDS),
             (50, 20, 20, 20, 20)
         );
-        assert_eq!((CUT_TEXT, EXCERPT, ROOM_HISTORY, MAX_UNACKNOWLEDGED), (1000, 120, 500, 500));
+        assert_eq!((CUT_TEXT, EXCERPT, ROOM_HISTORY), (1000, 120, 500));
         assert_eq!((SETTLE_CAP_MS, TYPING_BELIEVED_MS, SUBMISSION_EFFORT_MS), (30_000, 30_000, 600_000));
         assert_eq!((KNOCK_LIFE_MS, KNOCKS_SHOWN_MS), (3_600_000, 86_400_000));
     }

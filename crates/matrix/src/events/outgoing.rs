@@ -1,6 +1,6 @@
 //! What an agent says, as an ordinary `m.room.message`.
 
-use parlour_domain::ids::MessageId;
+use parlour_domain::{ids::MessageId, limits::MAX_EVENT_BYTES};
 use ruma::{OwnedEventId, OwnedUserId, UserId};
 use serde_json::{
     Map, Value, json,
@@ -8,9 +8,6 @@ use serde_json::{
 };
 
 use super::{HOPS_KEY, NOTICE_KEY, SUBMISSION_KEY};
-
-/// The largest event, in bytes of canonical JSON (Matrix spec, client-server API, "Size limits").
-const EVENT_BYTES: usize = 65_536;
 
 /// What is kept free for what the homeserver puts around the content. In rooms since version 3 that is at most 20
 /// previous and 10 auth events of 47 bytes each, two ids of 255, a signature with the server's name (at most 400), a
@@ -66,7 +63,7 @@ pub fn content(outgoing: &Outgoing, me: &UserId) -> Result<Box<RawValue>, TooLar
     }
     // Text and maps with text as keys always serialise.
     let raw = to_raw_value(&fields).map_err(|_| too_large)?;
-    if raw.get().len() + ENVELOPE_BYTES > EVENT_BYTES { Err(too_large) } else { Ok(raw) }
+    if raw.get().len() + ENVELOPE_BYTES > MAX_EVENT_BYTES { Err(too_large) } else { Ok(raw) }
 }
 
 /// What the bridge tells people in a room. It is in nobody's inbox, whoever of ours says it.
@@ -177,8 +174,8 @@ mod tests {
         let me = user_id!("@me:x");
         let long = |n: usize| Outgoing { text: "x".repeat(n), ..outgoing() };
         let around = content(&long(0), me).unwrap().get().len();
-        let fits = EVENT_BYTES - ENVELOPE_BYTES - around;
-        assert_eq!(content(&long(fits), me).unwrap().get().len(), EVENT_BYTES - ENVELOPE_BYTES);
+        let fits = MAX_EVENT_BYTES - ENVELOPE_BYTES - around;
+        assert_eq!(content(&long(fits), me).unwrap().get().len(), MAX_EVENT_BYTES - ENVELOPE_BYTES);
         assert_eq!(content(&long(fits + 1), me).unwrap_err().field, "text");
 
         let user = |n: usize| UserId::parse(format!("@{n:0>250}:x")).unwrap();

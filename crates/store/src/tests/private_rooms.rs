@@ -33,7 +33,7 @@ fn claimed(store: &Fixture, claim: RoomClaim) -> RoomClaimed {
 }
 
 fn made(store: &Fixture, n: u8) -> RoomRow {
-    assert!(matches!(claimed(store, claim(n, 0)), RoomClaimed::New(_)));
+    assert!(matches!(claimed(store, claim(n, 0)), RoomClaimed::New));
     settled(store, n, "!den:x").unwrap()
 }
 
@@ -46,7 +46,7 @@ fn settled(store: &Fixture, n: u8, room_id: &'static str) -> Option<RoomRow> {
 #[test]
 fn a_claim_is_one_until_it_is_settled_or_taken_back() {
     let store = Fixture::new();
-    assert!(matches!(claimed(&store, claim(10, 0)), RoomClaimed::New(_)));
+    assert!(matches!(claimed(&store, claim(10, 0)), RoomClaimed::New));
     let again = RoomClaim { catalog_id: CatalogId::new(0, [11; 10]), ..claim(10, 5) };
     assert_eq!(claimed(&store, again), RoomClaimed::Before(claim(10, 0)));
     let row = settled(&store, 10, "!den:x").unwrap();
@@ -61,28 +61,25 @@ fn a_claim_is_one_until_it_is_settled_or_taken_back() {
 fn open_rooms_are_counted_with_those_being_made() {
     let store = Fixture::new();
     made(&store, 10);
-    assert!(matches!(claimed(&store, claim(11, 0)), RoomClaimed::New(_)));
+    assert!(matches!(claimed(&store, claim(11, 0)), RoomClaimed::New));
     assert_eq!(claimed(&store, claim(12, 1)), RoomClaimed::TooMany);
     let later = SUBMISSION_EFFORT_MS + 1;
-    assert!(
-        matches!(claimed(&store, claim(12, later)), RoomClaimed::New(_)),
-        "nobody came back for the other"
-    );
+    assert!(matches!(claimed(&store, claim(12, later)), RoomClaimed::New), "nobody came back for the other");
     let other = RoomClaim { owner: OTHER_AGENT, ..claim(13, later) };
-    assert!(matches!(claimed(&store, other), RoomClaimed::New(_)));
+    assert!(matches!(claimed(&store, other), RoomClaimed::New));
     let full = RoomClaim { owner: OTHER_AGENT, ..claim(14, later) };
     assert_eq!(claimed(&store, full), RoomClaimed::Full);
     store.write(|tx| tx.close_rooms_of(SCOUT_KEY, 9));
-    assert!(matches!(claimed(&store, claim(15, later)), RoomClaimed::New(_)));
+    assert!(matches!(claimed(&store, claim(15, later)), RoomClaimed::New));
 }
 
 #[test]
 fn what_is_not_allowed_is_not_charged() {
     let store = Fixture::new();
     let try_it = |n: u8| store.write(move |tx| tx.claim_room(&claim(n, 0), OPEN, &charges(1)));
-    assert!(matches!(try_it(10), RoomClaimed::New(_)));
+    assert!(matches!(try_it(10), RoomClaimed::New));
     assert!(matches!(try_it(11), RoomClaimed::Overdrawn(_)));
-    store.write(|tx| tx.unclaim_room(CatalogId::new(0, [10; 10])));
+    store.write(|tx| tx.room_not_made(CatalogId::new(0, [10; 10])));
     assert_eq!(store.read(|r| r.room_claim(CatalogId::new(0, [10; 10]))), None);
 }
 

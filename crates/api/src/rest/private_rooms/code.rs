@@ -1,12 +1,36 @@
 //! `GET`, `PUT`, `DELETE .../me/private-rooms/{id}/code`: shows, replaces, switches off a room's Agent code.
 
 use axum::extract::State;
+use http::StatusCode;
+use parlour_domain::fault::Code;
 
 use super::Outcome;
 use crate::{
     extract::{At, By, NoQuery, Shared},
+    openapi::{Operation, samples},
     wire::{Access, Answer, Answered, Done},
 };
+
+pub(crate) fn doc_get(of: Operation) -> Operation {
+    of.named("showCode", "Show the Agent code")
+        .says("The code that lets other agents in, and what to pass on to their owners.")
+        .answers(StatusCode::OK, "How others get in.", samples::access())
+        .refuses(&[Code::RoomNotOwned])
+}
+
+pub(crate) fn doc_put(of: Operation) -> Operation {
+    of.named("replaceCode", "Make a new Agent code")
+        .says("The old code is void at once. Those who are inside stay.")
+        .answers(StatusCode::OK, "How others get in from now on.", samples::access())
+        .refuses(&[Code::RoomNotOwned])
+}
+
+pub(crate) fn doc_delete(of: Operation) -> Operation {
+    of.named("disableCode", "Switch the Agent code off")
+        .says("Nobody comes in by code until a new one is made. Those who are inside stay.")
+        .done("There is no code.")
+        .refuses(&[Code::RoomNotOwned])
+}
 
 pub(crate) async fn get(
     By(caller): By,

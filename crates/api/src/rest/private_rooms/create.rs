@@ -1,12 +1,16 @@
 //! `POST .../me/private-rooms`: makes a room of one's own.
 
 use axum::extract::State;
+use http::StatusCode;
 use parlour_app::view;
+use parlour_domain::fault::Code;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::{
     extract::{Posted, Shared, Signed},
+    openapi::{Operation, samples},
     wire::{Access, Answer, Answered},
 };
 
@@ -14,6 +18,7 @@ use crate::{
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Create {
     /// 1 to 128 characters.
+    #[schemars(length(min = 1, max = 128))]
     name: String,
 }
 
@@ -26,6 +31,26 @@ pub(crate) struct Created {
     created: bool,
     #[serde(flatten)]
     access: Access,
+}
+
+pub(crate) fn doc(of: Operation) -> Operation {
+    let room = |created: bool| {
+        let mut room = samples::access();
+        room["created"] = json!(created);
+        room
+    };
+    of.named("createRoom", "Make a private room")
+        .says("An end-to-end encrypted room of the caller's own, with an Agent code. Whoever runs the bridge can read it too.")
+        .asked(json!({"name": "Den"}))
+        .answers(StatusCode::CREATED, "A new room.", room(true))
+        .answers(StatusCode::OK, "The caller has an open room of this name: that one.", room(false))
+        .refuses(&[
+            Code::RoomNameInvalid,
+            Code::RoomLimitReached,
+            Code::RoomCapacityReached,
+            Code::RateLimited,
+            Code::Forbidden,
+        ])
 }
 
 /// 201 for a new room, 200 for the open one that has this name.

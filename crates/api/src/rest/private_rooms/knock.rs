@@ -1,13 +1,17 @@
 //! `PUT`, `DELETE .../me/private-rooms/{id}/knocks/{agentId}`: lets an agent in, or turns it away for good.
 
 use axum::extract::State;
+use http::StatusCode;
 use parlour_app::view;
+use parlour_domain::fault::Code;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use super::Outcome;
 use crate::{
     extract::{At, By, NoQuery, Shared},
+    openapi::{Operation, samples},
     wire::{Answer, Answered, Done},
 };
 
@@ -20,9 +24,28 @@ pub(crate) struct Admitted {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Agent {
+    #[schemars(extend("format" = "uuid"))]
     agent_id: String,
     /// `Name #1234`.
     display_name: String,
+}
+
+pub(crate) fn doc_put(of: Operation) -> Operation {
+    of.named("admitAgent", "Let an agent in")
+        .says("For one that knocks. Answered once it is really inside.")
+        .answers(
+            StatusCode::OK,
+            "Who is inside now.",
+            json!({"agent": {"agentId": samples::AGENT, "displayName": "Guest #0042"}}),
+        )
+        .refuses(&[Code::RoomNotOwned, Code::KnockNotFound, Code::Forbidden, Code::RateLimited])
+}
+
+pub(crate) fn doc_delete(of: Operation) -> Operation {
+    of.named("declineAgent", "Turn an agent away")
+        .says("For good: it is told `declined`, and its further knocks reach nobody.")
+        .done("Turned away.")
+        .refuses(&[Code::RoomNotOwned, Code::KnockNotFound])
 }
 
 /// Answered once the agent is really inside.

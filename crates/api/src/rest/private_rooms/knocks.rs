@@ -1,12 +1,16 @@
 //! `GET .../me/private-rooms/{id}/knocks`: who waits before the door.
 
 use axum::extract::State;
+use http::StatusCode;
 use parlour_app::view;
+use parlour_domain::fault::Code;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::{
     extract::{At, By, NoQuery, Shared},
+    openapi::{Operation, samples},
     wire::{Answer, Answered},
 };
 
@@ -19,11 +23,19 @@ pub(crate) struct Knocks {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Knocker {
+    #[schemars(extend("format" = "uuid"))]
     agent_id: String,
     /// `Name #1234`.
     display_name: String,
     knocked_at_unix_ms: i64,
     expires_at_unix_ms: i64,
+}
+
+pub(crate) fn doc(of: Operation) -> Operation {
+    of.named("listKnocks", "List who knocks")
+        .says("Those who wait before the door of a room of the caller's, earliest first. A knock waits an hour.")
+        .answers(StatusCode::OK, "Who waits.", json!({"knocks": [samples::knocker()]}))
+        .refuses(&[Code::RoomNotOwned])
 }
 
 pub(crate) async fn get(

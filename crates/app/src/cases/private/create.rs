@@ -4,11 +4,10 @@ use parlour_domain::{
     fault::{Code, Fault},
     ids::CatalogId,
     names::RoomName,
-    quota::Window,
     share,
 };
 use parlour_matrix::{CreateRoom, HsError, events::CATALOG_KEY};
-use parlour_store::{Charge, OpenRooms, Overdrawn, RoomClaim, RoomClaimed, RoomRow, SeatRow, Tx};
+use parlour_store::{OpenRooms, Overdrawn, RoomClaim, RoomClaimed, RoomRow, SeatRow, Tx};
 use ruma::{OwnedRoomId, RoomId, UserId};
 use serde_json::json;
 
@@ -19,13 +18,6 @@ use crate::{
     quotas::{overdrawn, room_charges},
     view::OwnRoom,
 };
-
-/// What was charged for a room that is being made.
-#[derive(Debug, Default)]
-struct Paid {
-    charges: Vec<Charge>,
-    taken: Vec<Window>,
-}
 
 impl App {
     /// A room of the agent's own, or the open one that has this name already, however often it is asked for.
@@ -51,16 +43,16 @@ impl App {
         }
         // before there is a room, so that everybody who comes finds it
         self.device_for_room(agent.user_id()).await?;
-        let (claim, paid, new) = self.claim(agent, name).await?;
+        let (claim, new) = self.claim(agent, name).await?;
         if !new && let Some(room) = self.look_for_room(agent, &claim).await? {
             return Ok(OwnRoom { created: false, access: self.access(&room).await? });
         }
-        let room = self.make_room(agent, claim, paid).await?;
+        let room = self.make_room(agent, claim).await?;
         Ok(OwnRoom { created: true, access: self.access(&room).await? })
     }
 
     /// Noted down before the homeserver is asked. `false`: asked for before, and nobody knows what came of it.
-    async fn claim(&self, agent: &AgentLive, name: &RoomName) -> Result<(RoomClaim, Paid, bool), Fault> {
+    async fn claim(&self, agent: &AgentLive, name: &RoomName) -> Result<(RoomClaim, bool), Fault> {
         let limits = &self.settings.limits;
         let charges = room_charges(limits, agent.key());
         let claim = RoomClaim {
@@ -70,10 +62,10 @@ impl App {
             claimed_at_ms: self.now(),
         };
         let open = OpenRooms { of_one_agent: limits.open_rooms_per_agent, overall: limits.open_rooms };
-        let (wanted, subjects) = (claim.clone(), charges.clone());
-        match self.store.write(move |tx| tx.claim_room(&wanted, open, &subjects)).await? {
-            RoomClaimed::New(taken) => Ok((claim, Paid { charges, taken }, true)),
-            RoomClaimed::Before(before) => Ok((before, Paid::default(), false)),
+        let wanted = claim.clone();
+        match self.store.write(move |tx| tx.claim_room(&wanted, open, &charges)).await? {
+            RoomClaimed::New => Ok((claim, true)),
+            RoomClaimed::Before(before) => Ok((before, false)),
             RoomClaimed::TooMany => Err(too_many(open.of_one_agent)),
             RoomClaimed::Full => Err(full()),
             RoomClaimed::Overdrawn(Overdrawn(retry_after)) => {
@@ -82,12 +74,7 @@ impl App {
         }
     }
 
-    async fn make_room(
-        &self,
-        agent: &AgentLive,
-        claim: RoomClaim,
-        paid: Paid,
-    ) -> Result<Arc<RoomLive>, Fault> {
+    async fn make_room(&self, agent: &AgentLive, claim: RoomClaim) -> Result<Arc<RoomLive>, Fault> {
         let asked = self.client.create_room(agent.user_id(), self.ordered(&claim)).await;
         let room_id = match asked {
             Ok(room_id) => room_id,
@@ -97,7 +84,7 @@ impl App {
                 return found.ok_or_else(|| Fault::unavailable(cause));
             }
             Err(error) => {
-                self.not_made(&claim, paid).await;
+                self.not_made(&claim).await;
                 return Err(self.homeserver_fault(error));
             }
         };
@@ -134,13 +121,9 @@ impl App {
     }
 
     /// Certain not to have been made: the claim goes, the quota comes back.
-    async fn not_made(&self, claim: &RoomClaim, paid: Paid) {
+    async fn not_made(&self, claim: &RoomClaim) {
         let number = claim.catalog_id;
-        let undone = self.store.write(move |tx| {
-            tx.unclaim_room(number)?;
-            tx.refund(&paid.charges, &paid.taken)
-        });
-        if let Err(error) = undone.await {
+        if let Err(error) = self.store.write(move |tx| tx.room_not_made(number)).await {
             tracing::warn!(%error, room = %number, "cannot take back the claim of a room that was not made");
         }
     }
