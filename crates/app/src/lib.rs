@@ -27,8 +27,10 @@ mod survey;
 mod tasks;
 mod to_the_end;
 pub mod view;
+mod window;
 
 pub use app::App;
 pub use caller::Caller;
+pub use cases::Watching;
 pub use ingest::Intake;
 pub use parlour_matrix::crypto::SealingKey;

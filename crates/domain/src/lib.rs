@@ -25,3 +25,4 @@ pub mod typing;
 pub mod visibility;
 pub mod wait;
 pub mod wake;
+pub mod window;
