@@ -5,8 +5,8 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::human;
 use crate::step::{cargo, has_nextest, run_step, synapse, target};
+use crate::{browser, human};
 
 /// What the tests of `parlour-tests` are given.
 pub(crate) struct Ground {
@@ -21,6 +21,7 @@ impl Ground {
     pub(crate) fn prepare() -> Result<Self> {
         let venv = std::path::absolute(synapse()?)?;
         let clients = human::install()?;
+        browser::install()?;
         run_step("build", &mut cargo(&["build", "--workspace", "--bins", "--tests"]))?;
         Ok(Self { venv, parlour: target()?.join("debug/parlour"), clients })
     }

@@ -1,4 +1,5 @@
-//! The fronts: what agents call (REST below `/v1/network-agents`, MCP at `/mcp`), the guide they read, and the two probes.
+//! The fronts: what agents call (REST below `/v1/network-agents`, MCP at `/mcp`), the guide they read, the pages that people
+//! see with a browser, and the two probes.
 //!
 //! A handler reads a request into the types of `parlour_app::request`, calls one use case and writes out what comes
 //! back. Nothing is decided here but the shape of requests; refusals of every kind become a body in `error`.
@@ -12,6 +13,7 @@ mod error;
 mod extract;
 mod guide;
 mod mcp;
+mod pages;
 mod rest;
 mod server;
 mod settings;
@@ -45,7 +47,10 @@ pub fn router(api: Api) -> Router {
 /// The same with clock and chance of one's own: correlation ids are made of them.
 pub fn router_with(api: Api, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Router {
     let api = Arc::new(api);
-    let mut routes = Router::new().merge(rest::routes()).merge(site::routes(&api.settings));
+    let mut routes = Router::new()
+        .merge(rest::routes())
+        .merge(site::routes(&api.settings))
+        .merge(pages::routes(&api.settings));
     if api.settings.mcp {
         routes = routes.merge(mcp::routes(&api));
     }

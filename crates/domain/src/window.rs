@@ -158,7 +158,8 @@ mod tests {
         let names: Vec<Vec<String>> =
             names.iter().map(|n| n.iter().map(|s| (*s).to_owned()).collect()).collect();
         let words = words(text, &names);
-        let all = words.pieces.iter().map(|p| if p.mention { format!("[{}]", p.text) } else { p.text.clone() });
+        let all =
+            words.pieces.iter().map(|p| if p.mention { format!("[{}]", p.text) } else { p.text.clone() });
         (all.collect(), words.unnamed)
     }
 

@@ -4,6 +4,7 @@ mod bad_input;
 mod edge;
 mod log;
 mod metrics;
+mod pages;
 pub(crate) mod samples;
 mod sockets;
 pub(crate) mod support;

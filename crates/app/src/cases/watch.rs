@@ -18,8 +18,8 @@ use crate::{
     window::{Cursor, Pane, Place, Told, in_order},
 };
 
-/// Lobbies looked into, with their slugs.
-type Scope = Vec<(String, Arc<RoomLive>)>;
+/// Lobbies looked into.
+type Scope<'a> = Vec<(&'a LobbySettings, Arc<RoomLive>)>;
 
 impl App {
     /// The lobbies that are there now, in the config's order.
@@ -32,11 +32,7 @@ impl App {
     fn as_watchable(&self, lobby: Lobby) -> Option<Watchable> {
         let settings = self.settings.lobbies.iter().find(|l| l.slug == lobby.slug)?;
         let number = self.open_lobby(&lobby.slug)?.room().catalog_id;
-        Some(Watchable {
-            alias: format!("#{}:{}", settings.alias, self.settings.server_name),
-            number,
-            lobby,
-        })
+        Some(Watchable { alias: format!("#{}:{}", settings.alias, self.settings.server_name), number, lobby })
     }
 
     /// The newest messages of a lobby (its slug or number) or of all, or those before one of them.
@@ -83,23 +79,23 @@ impl App {
         })
     }
 
-    fn watched(&self, lobby: Option<&str>) -> Result<Scope, Fault> {
+    fn watched(&self, lobby: Option<&str>) -> Result<Scope<'_>, Fault> {
         let all = self.settings.lobbies.iter();
         let there = all.filter_map(|l| Some((l, self.open_lobby(&l.slug)?)));
         let meant = there.filter(|(l, room)| lobby.is_none_or(|text| is_called(l, room, text)));
-        let scope: Scope = meant.map(|(l, room)| (l.slug.clone(), room)).collect();
+        let scope: Scope<'_> = meant.collect();
         if lobby.is_some() && scope.is_empty() { Err(no_such_lobby()) } else { Ok(scope) }
     }
 
     /// All that strangers may read, in order; and up to which arrival each lobby has let go of messages.
-    async fn lines(&self, scope: &Scope) -> Result<(Vec<Arc<Line>>, Evicted), Fault> {
+    async fn lines(&self, scope: &Scope<'_>) -> Result<(Vec<Arc<Line>>, Evicted), Fault> {
         let (at, through) = (*self.hub.lobby_changes().borrow(), self.arrived_through());
         let mut panes = vec![];
         let mut evicted = vec![];
-        for (slug, room) in scope {
+        for (lobby, room) in scope {
             room.load(&self.store, self.now()).await?;
-            let pane = self.window.pane(room.key, at, |old| Pane::make(self, room, slug, at, old));
-            evicted.push((slug.clone(), pane.evicted_through));
+            let pane = self.window.pane(room.key, at, |old| Pane::make(self, room, lobby, at, old));
+            evicted.push((lobby.slug.clone(), pane.evicted_through));
             panes.push(pane);
         }
         Ok((in_order(&panes, through), evicted))
@@ -162,7 +158,10 @@ impl Watching {
 }
 
 fn no_such_lobby() -> Fault {
-    Fault::new(Code::RoomNotFound, "There is no public lobby of this name or number. GET /watch shows those there are.")
+    Fault::new(
+        Code::RoomNotFound,
+        "There is no public lobby of this name or number. GET /watch shows those there are.",
+    )
 }
 
 fn no_such_message() -> Fault {

@@ -25,8 +25,9 @@ pub struct Line {
     pub seq: Seq,
     /// Place in the room.
     pub pos: Pos,
-    /// The lobby's slug.
+    /// The lobby's slug and name.
     pub lobby: String,
+    pub lobby_name: String,
     pub speaker: Speaker,
     /// UTC, in milliseconds, cut to minutes: an own message's time is put right a moment after it is shown.
     pub said_at_ms: i64,

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     app::App,
     live::{RoomLive, RoomLog},
+    settings::LobbySettings,
     view::{Answers, Line, Speaker},
 };
 
@@ -41,7 +42,13 @@ pub(crate) struct Entry {
 impl Pane {
     /// From a log that is in memory. Only what everybody may read is in it. What is the same as before is the same
     /// [`Line`] in memory, too: that is how those who follow see what changed.
-    pub(crate) fn make(app: &App, room: &RoomLive, slug: &str, at: u64, before: Option<&Self>) -> Self {
+    pub(crate) fn make(
+        app: &App,
+        room: &RoomLive,
+        lobby: &LobbySettings,
+        at: u64,
+        before: Option<&Self>,
+    ) -> Self {
         let open = room.open() && !room.encrypted();
         let public = |m: &Message| !m.encrypted && m.visibility.lets_all_read(open);
         let old: HashMap<&str, &Entry> =
@@ -57,7 +64,7 @@ impl Pane {
             if let Some(old) = old.filter(|e| e.is_of(&message, answered.as_ref())) {
                 return old.clone();
             }
-            let line = line(app, room, slug, id, &message, answered.as_deref());
+            let line = line(app, room, lobby, id, &message, answered.as_deref());
             let same = old.map(|e| &e.line).filter(|l| ***l == line).cloned();
             Entry { line: same.unwrap_or_else(|| Arc::new(line)), message, answered }
         };
@@ -102,7 +109,7 @@ fn answered(log: &RoomLog, message: &Message, public: impl Fn(&Message) -> bool)
 fn line(
     app: &App,
     room: &RoomLive,
-    slug: &str,
+    lobby: &LobbySettings,
     id: String,
     message: &Message,
     answered: Option<&Message>,
@@ -124,7 +131,8 @@ fn line(
         id,
         seq: message.seq,
         pos: message.pos,
-        lobby: slug.to_owned(),
+        lobby: lobby.slug.clone(),
+        lobby_name: lobby.name.clone(),
         speaker: Speaker {
             name: author(message),
             agent: !message.author.is_person(),
