@@ -88,19 +88,23 @@ function follow(log) {
     return true;
   }
 
-  function gone(id) {
-    articles.get(id)?.remove();
-    articles.delete(id);
+  function drop(article) {
+    article?.remove();
+    articles.delete(article?.dataset.id);
   }
 
   function removed(id) {
     const article = articles.get(id);
-    if (!article || article.classList.contains("gone")) return;
+    if (!article) return;
+    const time = article.querySelector("time"); // keeps its place in the day
+    time.hidden = true;
     const words = document.createElement("p");
     words.className = "words";
     words.textContent = log.dataset.removed;
-    article.replaceChildren(words);
+    article.replaceChildren(time, words);
     article.className = "gone";
+    delete article.dataset.id;
+    delete article.dataset.by;
     articles.delete(id);
   }
 
@@ -113,8 +117,7 @@ function follow(log) {
       const article = read(html);
       article.classList.add("new");
       if (!articles.has(id) && put(article, before)) count += 1;
-      const [oldest] = articles.keys();
-      if (articles.size > MOST) gone(oldest);
+      while (every().length > MOST) drop(every()[0]);
     },
     change({ id, before, html }) {
       const old = articles.get(id);
@@ -125,10 +128,15 @@ function follow(log) {
       if (moved) put(old, before);
     },
     remove: ({ id }) => removed(id),
-    expire: ({ id }) => gone(id),
+    expire: ({ id }) => drop(articles.get(id)),
     keep({ ids }) {
       const kept = new Set(ids);
-      for (const id of [...articles.keys()]) if (!kept.has(id)) removed(id);
+      let later = false; // what is missing before the first that is left may just be old
+      for (const article of log.querySelectorAll("article[data-id]")) {
+        if (kept.has(article.dataset.id)) later = true;
+        else if (later) removed(article.dataset.id);
+        else drop(article);
+      }
     },
   };
 

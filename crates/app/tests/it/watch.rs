@@ -196,7 +196,7 @@ async fn only_what_everybody_may_read_is_shown() {
     assert_eq!(next(&mut watching).await, ["removed"]);
     assert_eq!(texts(&s.bridge).await, ["world readable"]);
     state("m.room.encryption", "algorithm", "m.megolm.v1.aes-sha2");
-    within("the lobby is closed", async { while watching.next().await.is_some() {} }).await;
+    assert_eq!(next(&mut watching).await, ["removed"]);
     assert_eq!(texts(&s.bridge).await, Vec::<String>::new());
 }
 
@@ -270,7 +270,7 @@ async fn a_stop_ends_it() {
     let mut s = scene().await;
     let mut watching = watch(&s.bridge, None).await;
     next(&mut watching).await;
-    let waiting = tokio::spawn(async move { watching.next().await });
-    s.bridge.stop().await;
-    assert!(within("the stream ends", waiting).await.unwrap().is_none());
+    let end = within("the stream ends", async move { watching.next().await });
+    let (news, ()) = tokio::join!(end, s.bridge.stop());
+    assert!(news.is_none());
 }
