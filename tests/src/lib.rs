@@ -1,9 +1,8 @@
 //! Stories: the real binary against a real Synapse, spoken to only from outside.
 //!
 //! [`Stack`] is one homeserver with one bridge on it, [`Agent`] speaks REST to the bridge as an agent would, and
-//! [`Person`] the client-server API to Synapse as a person's client would; [`Human`] is a person whose client encrypts.
-//! [`Proxy`] stands between bridge and
-//! homeserver where a story has to lose an answer. Nothing here links the bridge's own crates: what a story sees is
+//! [`Person`] the client-server API to Synapse as a person's client would; [`Human`] is a person whose client encrypts,
+//! [`Browser`] one who looks at the bridge's pages. [`Proxy`] stands between bridge and homeserver where a story has to lose an answer. Nothing here links the bridge's own crates: what a story sees is
 //! what everybody sees.
 //!
 //! Each story waits for events with a deadline. A pause is only ever the fault that is being injected, or the step
@@ -15,6 +14,8 @@
 
 mod agent;
 mod bridge;
+mod browser;
+mod event_stream;
 mod http;
 mod human;
 mod person;
@@ -26,6 +27,8 @@ mod timeline;
 
 pub use agent::{Agent, event_ids};
 pub use bridge::Bridge;
+pub use browser::{Browser, Look, Tab};
+pub use event_stream::{EventStream, StreamEvent};
 pub use http::{Answer, encode};
 pub use human::{Client, Human};
 pub use person::Person;

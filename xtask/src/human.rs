@@ -28,13 +28,19 @@ pub(crate) struct Clients {
 pub(crate) fn install() -> Result<Clients> {
     let folder = workspace().join("tests/human");
     node()?;
-    if !same(&folder.join("package-lock.json"), &stamp(&folder)) {
-        let mut npm = Command::new("npm");
-        npm.args(["ci", "--no-audit", "--no-fund"]).current_dir(&folder);
-        run_step("matrix-js-sdk from npm", &mut npm)?;
-        fs::copy(folder.join("package-lock.json"), stamp(&folder))?;
-    }
+    modules(&folder, "matrix-js-sdk from npm")?;
     Ok(Clients { js: std::path::absolute(folder.join("human.mjs"))?, nio: nio()? })
+}
+
+/// Installs what a folder's lock file names, unless it is there.
+pub(crate) fn modules(folder: &Path, title: &str) -> Result<()> {
+    if !same(&folder.join("package-lock.json"), &stamp(folder)) {
+        let mut npm = Command::new("npm");
+        npm.args(["ci", "--no-audit", "--no-fund"]).current_dir(folder);
+        run_step(title, &mut npm)?;
+        fs::copy(folder.join("package-lock.json"), stamp(folder))?;
+    }
+    Ok(())
 }
 
 /// What the folder's modules were installed from; gone when they are.

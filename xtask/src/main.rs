@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout)]
 
 mod bench;
+mod browser;
 mod human;
 mod python;
 mod soak;

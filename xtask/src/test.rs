@@ -5,9 +5,8 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::human;
-use crate::python;
 use crate::step::{cargo, has_nextest, run_step, synapse, target};
+use crate::{browser, human, python};
 
 /// Makes requests out of the API's description, and holds the answers to it.
 const SCHEMATHESIS: &str = "schemathesis==4.32.5";
@@ -27,6 +26,7 @@ impl Ground {
         let venv = std::path::absolute(synapse()?)?;
         let clients = human::install()?;
         let schemathesis = python::venv("schemathesis-venv", SCHEMATHESIS)?;
+        browser::install()?;
         run_step("build", &mut cargo(&["build", "--workspace", "--bins", "--tests"]))?;
         Ok(Self { venv, parlour: target()?.join("debug/parlour"), clients, schemathesis })
     }

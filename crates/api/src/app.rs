@@ -4,8 +4,8 @@
 #[cfg(test)]
 pub use crate::double::App;
 #[cfg(test)]
-pub(crate) use crate::double::Caller;
+pub(crate) use crate::double::{Caller, Watching};
 #[cfg(not(test))]
 pub use parlour_app::App;
 #[cfg(not(test))]
-pub(crate) use parlour_app::Caller;
+pub(crate) use parlour_app::{Caller, Watching};

@@ -6,8 +6,8 @@ use parking_lot::Mutex;
 use parlour_app::{
     request::{Browse, Enter, Join, Send, Source, Wait},
     view::{
-        Access, Acked, Admitted, Browsed, CodeState, Entered, Inbox, IncomingKnock, Lobby, Looked, Me,
-        OwnRoom, Readiness, Seen, Sent, Welcome,
+        Access, Acked, Admitted, Browsed, CodeState, Entered, Inbox, IncomingKnock, Lobby, Look, Looked, Me,
+        News, OwnRoom, Readiness, Seen, Sent, Watchable, Welcome,
     },
 };
 use parlour_domain::{
@@ -35,6 +35,16 @@ pub struct App {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller;
+
+/// Tells everything there is to tell, once.
+#[derive(Debug)]
+pub(crate) struct Watching(Vec<News>);
+
+impl Watching {
+    pub(crate) async fn next(&mut self) -> Option<Vec<News>> {
+        Some(std::mem::take(&mut self.0)).filter(|news| !news.is_empty())
+    }
+}
 
 /// What a test may want it to be.
 impl App {
@@ -123,6 +133,26 @@ impl App {
             panic!("on purpose, with a secret");
         }
         vec![Lobby { name: "Lobby".to_owned(), slug: "lobby".to_owned(), online: 2, default: true }]
+    }
+
+    pub(crate) fn watchable(&self) -> Vec<Watchable> {
+        if self.broken { vec![] } else { samples::watchable(self.everything) }
+    }
+
+    pub(crate) async fn look_in(&self, lobby: Option<&str>, before: Option<&str>) -> Result<Look, Fault> {
+        self.note(format!("look_in {lobby:?} {before:?}"))?;
+        let lines = if self.everything { samples::lines() } else { vec![] };
+        Ok(Look { lines, earlier: self.everything, cursor: "cursor".to_owned() })
+    }
+
+    pub(crate) async fn watch(
+        self: &Arc<Self>,
+        lobby: Option<&str>,
+        after: Option<&str>,
+        source: Source,
+    ) -> Result<Watching, Fault> {
+        self.note(format!("watch {lobby:?} {after:?} from {source:?}"))?;
+        Ok(Watching(samples::news()))
     }
 
     pub(crate) async fn me(self: &Arc<Self>, _: &Caller) -> Result<Me, Fault> {

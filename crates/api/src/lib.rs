@@ -1,4 +1,5 @@
-//! The fronts: what agents call (REST below `/v1/network-agents`, MCP at `/mcp`), the guide they read, and the two probes.
+//! The fronts: what agents call (REST below `/v1/network-agents`, MCP at `/mcp`), the guide they read, the pages that people
+//! see with a browser, and the two probes.
 //!
 //! A handler reads a request into the types of `parlour_app::request`, calls one use case and writes out what comes
 //! back. Nothing is decided here but the shape of requests; refusals of every kind become a body in `error`.
@@ -13,6 +14,7 @@ mod extract;
 mod guide;
 mod mcp;
 mod openapi;
+mod pages;
 mod reference;
 mod rest;
 mod server;
@@ -49,8 +51,11 @@ pub fn router(api: Api) -> Router {
 pub fn router_with(api: Api, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Router {
     let api = Arc::new(api);
     let settings = &api.settings;
-    let mut routes =
-        Router::new().merge(rest::routes()).merge(site::routes(settings)).merge(reference::routes(settings));
+    let mut routes = Router::new()
+        .merge(rest::routes())
+        .merge(site::routes(settings))
+        .merge(reference::routes(settings))
+        .merge(pages::routes(settings));
     if settings.mcp {
         routes = routes.merge(mcp::routes(&api));
     }

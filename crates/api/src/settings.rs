@@ -14,6 +14,8 @@ pub struct ApiSettings {
     pub limits: Limits,
     /// Whether the guide tells of private rooms.
     pub private_rooms: bool,
-    /// Whether the guide tells of MCP.
+    /// Whether the guide and the pages tell of MCP.
     pub mcp: bool,
+    /// Whether everybody may look into the lobbies with a browser.
+    pub window: bool,
 }

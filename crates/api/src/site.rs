@@ -1,4 +1,4 @@
-//! What stands at the root: the guide, the probes and a line for who looks here with a browser.
+//! What stands at the root for programs: the guide and the probes.
 
 use axum::{
     Json, Router,
@@ -13,8 +13,6 @@ use serde_json::json;
 
 use crate::{ApiSettings, extract::Shared, guide};
 
-const HOME: &str = "Parlour gives AI agents seats in Matrix rooms. Agents start at /agents.txt\n";
-
 pub(crate) fn routes(settings: &ApiSettings) -> Router<Shared> {
     let guide = guide_route(settings);
     let table: [(&str, MethodRouter<Shared>); 4] = [
@@ -23,7 +21,7 @@ pub(crate) fn routes(settings: &ApiSettings) -> Router<Shared> {
         ("/health", get(health)),
         ("/ready", get(ready)),
     ];
-    table.into_iter().fold(Router::new().route("/", get(async || HOME)), |router, (path, answers)| {
+    table.into_iter().fold(Router::new(), |router, (path, answers)| {
         router.route(&format!("{path}/"), answers.clone()).route(path, answers)
     })
 }
@@ -65,9 +63,9 @@ mod tests {
     };
 
     #[tokio::test]
-    async fn probes_and_home() {
+    async fn probes() {
         let mut all = Vec::new();
-        for path in ["/", "/health", "/ready", "/ready/"] {
+        for path in ["/health", "/ready", "/ready/"] {
             all.push(ask(App::open(), root(path)).await);
         }
         for path in ["/health", "/ready"] {

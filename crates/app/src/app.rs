@@ -19,6 +19,7 @@ use crate::{
     sources::DayKeys,
     tasks::Loops,
     view::Readiness,
+    window::Window,
 };
 
 /// The bridge. Fronts hold it behind an `Arc` and call its use cases; see `cases`.
@@ -35,6 +36,7 @@ pub struct App {
     pub(crate) sealing: SealingKey,
     pub(crate) keyring: Keyring,
     pub(crate) hub: Arc<Hub>,
+    pub(crate) window: Window,
     pub(crate) typing: RwLock<TypingBoard>,
     pub(crate) handover: Handover,
     pub(crate) flights: Flights,
@@ -90,6 +92,7 @@ impl App {
             chance,
             tasks,
             hub: Arc::default(),
+            window: Window::default(),
             typing: RwLock::default(),
             handover: Handover::default(),
             flights: Flights::default(),

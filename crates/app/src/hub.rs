@@ -15,7 +15,7 @@ use parlour_domain::{
     wait::Terms,
     wake::Setting,
 };
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use crate::live::AgentLive;
 
@@ -70,6 +70,8 @@ impl Waiter {
 #[derive(Debug, Default)]
 pub(crate) struct Hub {
     waiters: Mutex<HashMap<AgentKey, Arc<Waiter>>>,
+    /// Counts what changed in lobbies, for those who look in.
+    lobbies: watch::Sender<u64>,
 }
 
 /// Ends the wait when dropped, answered or not.
@@ -130,6 +132,16 @@ impl Hub {
             waiter.admitted.store(true, Ordering::Release);
             waiter.wake.notify_one();
         }
+    }
+
+    /// Something is new in a lobby, or gone from it. Tell after memory has it.
+    pub(crate) fn lobby_changed(&self) {
+        self.lobbies.send_modify(|count| *count += 1);
+    }
+
+    /// Follows what changes in lobbies.
+    pub(crate) fn lobby_changes(&self) -> watch::Receiver<u64> {
+        self.lobbies.subscribe()
     }
 
     #[must_use]

@@ -28,9 +28,11 @@ mod survey;
 mod tasks;
 mod to_the_end;
 pub mod view;
+mod window;
 
 pub use app::App;
 pub use caller::Caller;
+pub use cases::Watching;
 pub use ingest::Intake;
 pub use manners::Shown;
 pub use parlour_matrix::crypto::SealingKey;

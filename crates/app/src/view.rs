@@ -1,5 +1,7 @@
 //! What use cases give back. Fronts only write these out.
 
+mod window;
+
 use std::sync::Arc;
 
 use parlour_domain::{
@@ -13,6 +15,8 @@ use parlour_domain::{
 };
 use ruma::{OwnedEventId, OwnedRoomId, OwnedUserId};
 use secrecy::SecretString;
+
+pub use window::{Answers, Line, Look, News, Speaker, Watchable};
 
 /// A new agent. The token is told this once.
 #[derive(Debug)]

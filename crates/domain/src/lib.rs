@@ -26,3 +26,4 @@ pub mod typing;
 pub mod visibility;
 pub mod wait;
 pub mod wake;
+pub mod window;

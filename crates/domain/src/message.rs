@@ -44,6 +44,9 @@ pub struct Body {
     pub mentions: Vec<OwnedUserId>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mentions_everyone: bool,
+    /// These are not the first words.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub edited: bool,
     /// A real reply; the fallback reply of a thread is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<OwnedEventId>,

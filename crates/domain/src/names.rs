@@ -64,6 +64,12 @@ pub fn is_blank(text: &str) -> bool {
     text.chars().all(|sign| sign.is_whitespace() || sign.is_control() || invisible::is_invisible(sign))
 }
 
+/// A text without the signs that cannot be seen. For show only: what is left may be blank, or another's name.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    invisible::taken_out(text)
+}
+
 impl AgentName {
     /// Checks and trims a name. `bot_names`: what the bridge bot is called (its display name and localpart), kept for
     /// it as the fixed list is.

@@ -27,6 +27,17 @@ impl Visibility {
         }
     }
 
+    /// Whether somebody who is not in the room may read; `open`: anybody may join it, and with `shared` read then what
+    /// was said before.
+    #[must_use]
+    pub fn lets_all_read(self, open: bool) -> bool {
+        match self {
+            Self::WorldReadable => true,
+            Self::Shared => open,
+            Self::Invited | Self::Joined => false,
+        }
+    }
+
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -105,6 +116,16 @@ mod tests {
     fn what_is_seen_at_5_15_25_35_45(#[case] visibility: &str, #[case] seen: [bool; 5]) {
         let v = Visibility::parse(visibility);
         assert_eq!([5, 15, 25, 35, 45].map(|p| may_see(v, Pos(p), &periods())), seen);
+    }
+
+    #[rstest]
+    #[case("world_readable", [true, true])]
+    #[case("shared", [false, true])]
+    #[case("invited", [false, false])]
+    #[case("joined", [false, false])]
+    fn who_is_not_in_reads_what_is_for_all(#[case] visibility: &str, #[case] read: [bool; 2]) {
+        let v = Visibility::parse(visibility);
+        assert_eq!([false, true].map(|open| v.lets_all_read(open)), read);
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("migrations/0005_hops.sql")),
         M::up(include_str!("migrations/0006_journal_apart.sql")),
         M::up(include_str!("migrations/0007_undo.sql")),
+        M::up(include_str!("migrations/0008_open_rooms.sql")),
     ])
 }
 

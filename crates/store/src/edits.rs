@@ -84,7 +84,8 @@ impl Tx<'_> {
             (None, Some(original)) => from_json(original, "log.original")?,
             (None, None) => return Ok(None),
         };
-        let body = Body { text: text.text, attachment_name: text.attachment_name, ..now.clone() };
+        let edited = latest.is_some();
+        let body = Body { text: text.text, attachment_name: text.attachment_name, edited, ..now.clone() };
         if body == now {
             return Ok(None);
         }

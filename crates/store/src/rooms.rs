@@ -21,6 +21,8 @@ pub struct RoomRow {
     /// What decides who may do what; JSON of the matrix side.
     pub power: Option<String>,
     pub encrypted: bool,
+    /// Anybody may join.
+    pub open: bool,
     /// All its state was read once. Before that, nobody knows whether a private room is encrypted.
     pub state_read: bool,
     /// The agent that made it.
@@ -53,7 +55,7 @@ pub struct Member {
 }
 
 const COLUMNS: &str =
-    "room_key, room_id, catalog_id, kind, slug, name, visibility, power, encrypted, state_read,
+    "room_key, room_id, catalog_id, kind, slug, name, visibility, power, encrypted, open, state_read,
     owner_key, closed_at_ms, silenced, successor";
 
 impl Tx<'_> {
@@ -112,6 +114,12 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// Whether anybody may join.
+    pub fn set_room_open(&self, room: RoomKey, open: bool) -> Result<(), StoreError> {
+        self.0.prepare_cached("UPDATE rooms SET open = ?2 WHERE room_key = ?1")?.execute((room.0, open))?;
+        Ok(())
+    }
+
     pub fn put_member(&self, room: RoomKey, member: &Member) -> Result<(), StoreError> {
         let put = "INSERT INTO members (room_key, user_id, membership, display_name, avatar_url) VALUES (?1, ?2, ?3, ?4, ?5)
             ON CONFLICT DO UPDATE SET membership = ?3, display_name = ?4, avatar_url = ?5";
@@ -155,6 +163,7 @@ fn room_row(row: &Row<'_>) -> Result<RoomRow, StoreError> {
         visibility: Visibility::parse(&text(row, "visibility")?),
         power: row.get("power")?,
         encrypted: row.get("encrypted")?,
+        open: row.get("open")?,
         state_read: row.get("state_read")?,
         owner: row.get::<_, Option<i64>>("owner_key")?.map(AgentKey),
         closed: row.get::<_, Option<i64>>("closed_at_ms")?.is_some(),

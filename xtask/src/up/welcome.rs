@@ -26,6 +26,7 @@ An agent says hello (paste the line into another terminal):
 and waits up to 30 s for an answer:
   {listen}
 
+Watch the lobby in a browser: {bridge}/watch
 What else agents can do: {bridge}/agents.txt
 ",
         homeserver = homeserver_url(options),
@@ -54,8 +55,13 @@ mod tests {
     #[test]
     fn names_all_that_one_needs() {
         let text = text(&Options { port: 1, bridge_port: 2, parlour: None, once: false }, "secret-word");
-        let needed =
-            ["http://127.0.0.1:1", "secret-word", "#lobby:localhost", "http://127.0.0.1:2/agents.txt"];
+        let needed = [
+            "http://127.0.0.1:1",
+            "secret-word",
+            "#lobby:localhost",
+            "http://127.0.0.1:2/watch",
+            "http://127.0.0.1:2/agents.txt",
+        ];
         for part in needed {
             assert!(text.contains(part), "{part} is missing in {text}");
         }

@@ -1,6 +1,9 @@
 use std::sync::Arc;
 
-use parlour_app::view::{Access, CodeState, Gap, IncomingKnock, Knock, KnockStatus, Quote, RoomHops, Seen};
+use parlour_app::view::{
+    Access, Answers, CodeState, Gap, IncomingKnock, Knock, KnockStatus, Line, Lobby, News, Quote, RoomHops,
+    Seen, Speaker, Watchable,
+};
 use parlour_domain::{
     agent::{Agent, Author},
     code::AgentCode,
@@ -9,6 +12,7 @@ use parlour_domain::{
     room::{Room, RoomKind},
     share::{Place, share},
     visibility::Visibility,
+    window::Piece,
 };
 use ruma::{event_id, owned_event_id, owned_room_id, owned_user_id};
 
@@ -144,4 +148,69 @@ pub(crate) fn access(code: CodeState) -> Access {
         CodeState::Hidden | CodeState::Missing => None,
     };
     Access { room: room(), code, guide_url: place.guide_url(), share: share(place, shown) }
+}
+
+/// One lobby, or two.
+pub(crate) fn watchable(two: bool) -> Vec<Watchable> {
+    let lobby = |slug: &str, name: &str, n: u8| Watchable {
+        lobby: Lobby { name: name.to_owned(), slug: slug.to_owned(), online: n.into(), default: n == 2 },
+        number: CatalogId::new(NOW, [n; 10]),
+        alias: format!("#{slug}:example.org"),
+    };
+    let mut all = vec![lobby("lobby", "Lobby", 2)];
+    all.extend(two.then(|| lobby("garden", "The <Garden>", 1)));
+    all
+}
+
+/// A plain one, and one with all that a message can have, hostile where it can be.
+pub(crate) fn lines() -> Vec<Arc<Line>> {
+    let piece = |text: &str, mention| Piece { text: text.to_owned(), mention };
+    let plain = Line {
+        id: "plain-line_00000".to_owned(),
+        seq: Seq(1),
+        pos: Pos(1),
+        lobby: "lobby".to_owned(),
+        lobby_name: "Lobby".to_owned(),
+        speaker: Speaker { name: "Ada".to_owned(), agent: false, mark: "ada".to_owned() },
+        said_at_ms: NOW,
+        edited: false,
+        answers: None,
+        to: vec![],
+        pieces: vec![piece("Hello ", false), piece("Scout #2316", true)],
+        cut: false,
+        attachment: None,
+    };
+    let full = Line {
+        id: "full-line_000000".to_owned(),
+        seq: Seq(2),
+        speaker: Speaker { name: HOSTILE.to_owned(), agent: true, mark: "scout".to_owned() },
+        said_at_ms: NOW + 86_400_000,
+        edited: true,
+        answers: Some(Answers::Known {
+            id: plain.id.clone(),
+            name: HOSTILE.to_owned(),
+            excerpt: HOSTILE.to_owned(),
+        }),
+        to: vec![HOSTILE.to_owned()],
+        pieces: vec![piece(HOSTILE, true), piece(&format!("{HOSTILE}\n").repeat(20), false)],
+        cut: true,
+        attachment: Some(HOSTILE.to_owned()),
+        ..plain.clone()
+    };
+    let orphan = Line { id: "orphan-line_0000".to_owned(), answers: Some(Answers::Unknown), ..plain.clone() };
+    vec![Arc::new(plain), Arc::new(full), Arc::new(orphan)]
+}
+
+pub(crate) const HOSTILE: &str = "</script><img src=x onerror=\"alert(1)\">'&amp;{{";
+
+pub(crate) fn news() -> Vec<News> {
+    let lines = lines();
+    vec![
+        News::Reset,
+        News::Kept(vec!["kept".to_owned()]),
+        News::Added { line: lines[1].clone(), before: Some(lines[2].id.clone()), cursor: "c1".to_owned() },
+        News::Changed { line: lines[0].clone(), before: None },
+        News::Removed("removed".to_owned()),
+        News::Expired("expired".to_owned()),
+    ]
 }

@@ -23,6 +23,7 @@ pub(crate) fn settings() -> ApiSettings {
         limits: Limits::default(),
         private_rooms: true,
         mcp: true,
+        window: true,
     }
 }
 

@@ -57,6 +57,7 @@ impl Front {
             limits: Limits::default(),
             private_rooms: true,
             mcp: true,
+            window: true,
         };
         let router = router(Api { app: bridge.app(std::clone::Clone::clone), settings });
         Self { bridge: Some(bridge), router }

@@ -11,3 +11,6 @@ mod newcomer;
 mod private;
 mod send;
 mod wait;
+mod watch;
+
+pub use watch::Watching;

@@ -207,6 +207,7 @@ fn body(outgoing: Outgoing, me: &UserId) -> Body {
         attachment_name: None,
         mentions,
         mentions_everyone: outgoing.mentions_everyone,
+        edited: false,
         reply_to,
         thread,
     }

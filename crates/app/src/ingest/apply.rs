@@ -198,6 +198,7 @@ pub(crate) fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreErr
         Step::Visibility { room, visibility } => tx.set_room_visibility(room, visibility)?,
         Step::Power { room, power } => tx.set_room_power(room, &power)?,
         Step::Encrypted { room } => tx.set_room_encrypted(room)?,
+        Step::Open { room, open } => tx.set_room_open(room, open)?,
         Step::Unsealed(unsealed) => return self::unsealed(tx, unsealed),
         Step::Wait(waiting) => tx.put_waiting(&waiting)?,
         Step::GiveUp { event_id } => tx.drop_waiting(&event_id)?,

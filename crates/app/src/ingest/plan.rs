@@ -85,6 +85,11 @@ pub(crate) enum Step {
     Encrypted {
         room: RoomKey,
     },
+    /// Anybody may join, or not any more.
+    Open {
+        room: RoomKey,
+        open: bool,
+    },
     /// A person's event, decrypted.
     Unsealed(Unsealed),
     /// One that nobody can read yet.
@@ -338,6 +343,7 @@ impl<'a> Planner<'a> {
             }
             StateChange::HistoryVisibility(visibility) => {
                 room.set_visibility(visibility);
+                self.app.hub.lobby_changed();
                 self.steps.push(Step::Visibility { room: room.key, visibility });
             }
             StateChange::PowerLevels(mut power) => {
@@ -347,6 +353,7 @@ impl<'a> Planner<'a> {
             StateChange::Encryption { .. } => {
                 room.set_encrypted();
                 room.set_encryption(None);
+                self.app.hub.lobby_changed();
                 self.encrypted_rooms.insert(room.key);
                 self.steps.push(Step::Encrypted { room: room.key });
             }
@@ -354,8 +361,13 @@ impl<'a> Planner<'a> {
                 room.set_successor(Some(to.clone()));
                 self.steps.push(Step::Successor { room: room.key, to });
             }
+            StateChange::JoinRule(rule) => {
+                let open = rule == "public";
+                room.set_open(open);
+                self.app.hub.lobby_changed();
+                self.steps.push(Step::Open { room: room.key, open });
+            }
             StateChange::Create(_)
-            | StateChange::JoinRule(_)
             | StateChange::CanonicalAlias
             | StateChange::Tombstone { .. }
             | StateChange::Other => {}

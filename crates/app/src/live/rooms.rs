@@ -45,6 +45,7 @@ struct Facts {
     visibility: Visibility,
     power: Option<Power>,
     encrypted: bool,
+    open: bool,
     encryption: Option<Box<RawValue>>,
     state_read: bool,
     owner: Option<AgentKey>,
@@ -73,6 +74,7 @@ impl RoomLive {
                 visibility: row.visibility,
                 power,
                 encrypted: row.encrypted,
+                open: row.open,
                 encryption: None,
                 state_read: row.state_read,
                 owner: row.owner,
@@ -192,6 +194,16 @@ impl RoomLive {
 
     pub(crate) fn set_encrypted(&self) {
         self.facts.write().encrypted = true;
+    }
+
+    /// Whether anybody may join.
+    #[must_use]
+    pub(crate) fn open(&self) -> bool {
+        self.facts.read().open
+    }
+
+    pub(crate) fn set_open(&self, open: bool) {
+        self.facts.write().open = open;
     }
 
     pub(crate) fn with_members<T>(&self, look: impl FnOnce(&Members) -> T) -> T {

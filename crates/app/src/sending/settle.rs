@@ -3,6 +3,7 @@ use std::sync::Arc;
 use parlour_domain::{
     agent::Author,
     ids::{MessageId, RoomKey},
+    room::RoomKind,
 };
 use parlour_matrix::events::hops;
 use parlour_store::{Appended, NewEntry, StoreError, Submission, Tx};
@@ -79,6 +80,9 @@ impl App {
                 self.hub.arrived(message, self.setting(room));
                 self.heed_loop(room, message);
             }
+        }
+        if room.kind() == RoomKind::Lobby {
+            self.hub.lobby_changed();
         }
     }
 }

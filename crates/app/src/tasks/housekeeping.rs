@@ -40,6 +40,7 @@ impl App {
         if let Err(error) = self.store.write(move |tx| tx.forget_waiting(now - WAITING_KEPT_MS)).await {
             tracing::warn!(%error, "cannot forget what nobody can read");
         }
+        self.window.forget_unused();
         self.rooms.all().iter().for_each(|room| room.unload_unused(now));
     }
 

@@ -34,3 +34,4 @@ mod support;
 mod wait;
 mod wait_settle;
 mod wait_terms;
+mod watch;

@@ -53,6 +53,13 @@ pub const CUT_TEXT: usize = 1000;
 /// Characters of the message that a reply answers, shown with the reply (section 4).
 pub const EXCERPT: usize = 120;
 
+/// Messages shown at once to those who look into a lobby with a browser.
+pub const WINDOW_MESSAGES: usize = 50;
+/// Browsers that follow the lobbies at one time.
+pub const MAX_WATCHERS: usize = 1000;
+/// The same, from one source: a household's or an office's windows.
+pub const MAX_WATCHERS_PER_SOURCE: usize = 20;
+
 /// Messages kept for each room, and so the most that are unacknowledged there (sections 5 and 7).
 pub const ROOM_HISTORY: usize = 500;
 

@@ -72,6 +72,13 @@ pub(super) fn first_refused(name: &str) -> Option<(usize, char)> {
     (0..signs.len()).find(refused).map(|i| (i, signs[i]))
 }
 
+/// The text without what a name must not hold.
+pub(super) fn taken_out(text: &str) -> String {
+    let signs: Vec<char> = text.chars().collect();
+    let kept = |i: &usize| !is_invisible(signs[*i]) || has_effect(&signs, *i);
+    (0..signs.len()).filter(kept).map(|i| signs[i]).collect()
+}
+
 /// Whether the sign alone shows nothing.
 pub(super) fn is_invisible(sign: char) -> bool {
     let code = u32::from(sign);

@@ -28,6 +28,7 @@ pub(super) fn read(event_type: &str, content: &Fields<'_>) -> Body {
         attachment_name: said.attachment_name,
         mentions: mentions.users,
         mentions_everyone: mentions.everyone,
+        edited: false,
         reply_to: relation.reply_to,
         thread: relation.thread,
     }

@@ -58,6 +58,9 @@ section! {
         /// Addresses or networks of the reverse proxies whose X-Forwarded-For is believed. Without your proxy's address
         /// here, all agents count as one source and share its limits.
         trusted_proxies: Vec<IpNet> = Default("[]");
+        /// Whether everybody may look into the lobbies with a browser, at /watch: what is said in them, by agents and
+        /// people, with names but without Matrix ids.
+        window: bool = Default("true");
     }
 }
 

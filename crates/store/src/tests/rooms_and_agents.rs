@@ -51,6 +51,7 @@ fn what_is_set_of_a_room_is_kept() {
         tx.set_room_name(ROOM, None)?;
         tx.set_room_visibility(ROOM, Visibility::Joined)?;
         tx.set_room_power(ROOM, "{}")?;
+        tx.set_room_open(ROOM, true)?;
         tx.set_room_encrypted(ROOM)
     });
     let store = store.reopened();
@@ -59,7 +60,7 @@ fn what_is_set_of_a_room_is_kept() {
         (room.room.name, room.visibility, room.power.as_deref()),
         (None, Visibility::Joined, Some("{}"))
     );
-    assert!(room.encrypted);
+    assert!(room.encrypted && room.open);
 }
 
 #[test]

@@ -56,5 +56,6 @@ fn api_settings(config: &Config) -> ApiSettings {
         limits: config.limits.clone(),
         private_rooms: true,
         mcp: true,
+        window: config.server.window,
     }
 }
