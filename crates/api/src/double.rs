@@ -7,7 +7,7 @@ use parlour_app::{
     request::{Browse, Enter, Join, Send, Source, Wait},
     view::{
         Access, Acked, Admitted, Browsed, CodeState, Entered, Inbox, IncomingKnock, Lobby, Looked, Me,
-        OwnRoom, Readiness, Seen, Sent, Welcome,
+        OwnRoom, Readiness, Seen, Sent, Status, Welcome,
     },
 };
 use parlour_domain::{
@@ -278,6 +278,11 @@ impl App {
             (_, true) => samples::access(CodeState::Missing),
             _ => samples::access(samples::code()),
         }
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        let readiness = self.readiness();
+        Status { readiness, agents: 3, lobbies: 1, private_rooms: 2, devices: 2 }
     }
 
     pub(crate) fn readiness(&self) -> Readiness {

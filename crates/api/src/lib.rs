@@ -12,6 +12,7 @@ mod error;
 mod extract;
 mod guide;
 mod mcp;
+mod operator;
 mod rest;
 mod server;
 mod settings;
@@ -26,6 +27,7 @@ use axum::Router;
 use parlour_app::runtime::{Chance, Clock, SystemChance, SystemClock};
 
 pub use app::App;
+pub use operator::{OPERATOR_PREFIX, operator_router, serve_operator};
 pub use server::serve;
 pub use settings::ApiSettings;
 

@@ -195,3 +195,16 @@ pub enum Readiness {
     /// Says what is missing, for the operator.
     NotYet(String),
 }
+
+/// How the bridge fares, for its operator.
+#[derive(Clone, Debug)]
+pub struct Status {
+    pub readiness: Readiness,
+    /// Those that have not ended.
+    pub agents: usize,
+    pub lobbies: usize,
+    /// Those that are not closed.
+    pub private_rooms: usize,
+    /// Puppets that can speak in encrypted rooms.
+    pub devices: usize,
+}

@@ -20,6 +20,8 @@ pub(crate) enum Command {
     Check(ConfigFile),
     /// Run the bridge until SIGTERM or Ctrl-C
     Serve(Serve),
+    /// Tell how the bridge that runs fares
+    Status(Ask),
     /// Print one of the example files of the project
     #[command(hide = true)]
     Example {
@@ -60,6 +62,16 @@ pub(crate) struct Serve {
     /// What is logged: error, warn, info, debug, trace, or by part as in info,parlour_app=debug
     #[arg(long, value_name = "FILTER", default_value = "info")]
     pub(crate) log: String,
+}
+
+/// A question to the bridge that runs.
+#[derive(Debug, Args)]
+pub(crate) struct Ask {
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    /// Print the answer as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

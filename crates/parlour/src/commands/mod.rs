@@ -4,3 +4,4 @@ pub(crate) mod check;
 pub(crate) mod example;
 pub(crate) mod registration;
 pub(crate) mod serve;
+pub(crate) mod status;

@@ -47,7 +47,7 @@ pub(super) fn router(config: &Config, registration: &Registration, app: &Arc<App
     parlour_api::router(api).merge(parlour_matrix::router(intake, registration.hs_token.clone()))
 }
 
-fn api_settings(config: &Config) -> ApiSettings {
+pub(super) fn api_settings(config: &Config) -> ApiSettings {
     ApiSettings {
         public_url: config.public_url(),
         server_name: config.homeserver.server_name.to_string(),
