@@ -7,6 +7,7 @@ mod failure;
 mod listening;
 mod operator;
 mod output;
+mod sealing_file;
 mod socket;
 mod telemetry;
 
@@ -32,6 +33,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Registration(args) => commands::registration::run(&args),
         Command::Check(args) => commands::check::run(&args.config),
         Command::Serve(args) => commands::serve::run(&args),
+        Command::Backup(args) => commands::backup::run(&args),
         Command::Status(args) => commands::status::run(&args),
         Command::Example { file } => commands::example::run(file),
     }

@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+pub(crate) mod backup;
 pub(crate) mod check;
 pub(crate) mod example;
 pub(crate) mod registration;

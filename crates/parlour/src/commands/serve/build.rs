@@ -24,13 +24,14 @@ pub(super) async fn app(
     let client = Client::new(config.homeserver.url.as_str(), registration.as_token.clone())
         .map_err(|e| Failure::new(e.to_string()))?;
     let settings = config.settings(registration)?;
+    let sealing = sealing::key(config, &store).await?;
     let app = App::open(
         settings,
         store,
         client,
         Arc::new(SystemClock),
         Arc::new(SystemChance),
-        sealing::key(config)?,
+        sealing,
         tasks.clone(),
     )
     .await;
