@@ -282,7 +282,7 @@ impl App {
 
     pub(crate) fn status(&self) -> Status {
         let readiness = self.readiness();
-        Status { readiness, agents: 3, lobbies: 1, private_rooms: 2, devices: 2 }
+        Status { readiness, agents: 3, lobbies: 1, private_rooms: 2, devices: 2, way: None }
     }
 
     pub(crate) fn readiness(&self) -> Readiness {

@@ -18,6 +18,7 @@ mod lobbies;
 mod puppets;
 mod quotas;
 pub mod request;
+mod run;
 pub mod runtime;
 mod seen;
 mod sending;

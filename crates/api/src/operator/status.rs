@@ -1,7 +1,7 @@
 //! `GET /v1/operator/status`: how the bridge fares.
 
 use axum::extract::State;
-use parlour_app::view::Readiness;
+use parlour_app::view::{DeviceWay, Readiness};
 use serde::Serialize;
 
 use crate::{
@@ -25,6 +25,8 @@ pub(crate) struct Status {
     private_rooms: usize,
     /// Puppets that can speak in encrypted rooms.
     devices: usize,
+    /// How they are reached; `null`: not probed yet.
+    device_way: Option<DeviceWay>,
 }
 
 pub(crate) async fn get(_: NoQuery, State(api): State<Shared>) -> Answered<Status> {
@@ -42,5 +44,6 @@ pub(crate) async fn get(_: NoQuery, State(api): State<Shared>) -> Answered<Statu
         lobbies: status.lobbies,
         private_rooms: status.private_rooms,
         devices: status.devices,
+        device_way: status.way,
     }))
 }

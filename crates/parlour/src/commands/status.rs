@@ -26,6 +26,7 @@ fn lines(status: &Value) -> String {
         ("lobbies", "lobbies"),
         ("private rooms", "privateRooms"),
         ("devices", "devices"),
+        ("reached by", "deviceWay"),
     ];
     let counts: String = counts.into_iter().map(|(name, key)| line(name, key)).collect();
     format!("parlour {version}, process {pid}: {ready}\n{counts}")

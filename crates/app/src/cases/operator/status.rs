@@ -14,6 +14,7 @@ impl App {
             lobbies: of_kind(RoomKind::Lobby),
             private_rooms: of_kind(RoomKind::Private),
             devices: self.keyring.all().len(),
+            way: self.keyring.way(),
         }
     }
 }
