@@ -210,6 +210,11 @@ impl Agent {
         self.gaps.lock().clone()
     }
 
+    /// Begins to listen anew: a bridge that was put back to an earlier state may hand over again what was heard since.
+    pub fn forget_heard(&self) {
+        self.heard.lock().clear();
+    }
+
     /// Counts what an answer of [`wait`](Self::wait) gave as heard.
     pub fn remember(&self, body: &Value) {
         self.heard.lock().extend(body["messages"].as_array().into_iter().flatten().cloned());

@@ -7,7 +7,7 @@ use parlour_app::{
     request::{Browse, Enter, Join, Send, Source, Wait},
     view::{
         Access, Acked, Admitted, Browsed, CodeState, Entered, Inbox, IncomingKnock, Lobby, Look, Looked, Me,
-        News, OwnRoom, Readiness, Seen, Sent, Watchable, Welcome,
+        News, OwnRoom, Readiness, Seen, Sent, Status, Watchable, Welcome,
     },
 };
 use parlour_domain::{
@@ -308,6 +308,11 @@ impl App {
             (_, true) => samples::access(CodeState::Missing),
             _ => samples::access(samples::code()),
         }
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        let readiness = self.readiness();
+        Status { readiness, agents: 3, lobbies: 1, private_rooms: 2, devices: 2, way: None }
     }
 
     pub(crate) fn readiness(&self) -> Readiness {

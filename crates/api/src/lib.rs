@@ -14,6 +14,7 @@ mod extract;
 mod guide;
 mod mcp;
 mod openapi;
+mod operator;
 mod pages;
 mod reference;
 mod rest;
@@ -31,6 +32,7 @@ use axum::Router;
 use parlour_app::runtime::{Chance, Clock, SystemChance, SystemClock};
 
 pub use app::App;
+pub use operator::{OPERATOR_PREFIX, operator_router, serve_operator};
 pub use server::serve;
 pub use settings::ApiSettings;
 

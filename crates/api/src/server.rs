@@ -6,7 +6,10 @@ use axum::{Router, body::Body, extract::ConnectInfo, response::Response};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use parlour_app::runtime::Tasks;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+};
 use tower::Service;
 
 use crate::{correlation, unreadable::Explained};
@@ -52,7 +55,7 @@ fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted)
 }
 
-async fn pause(tasks: &Tasks) {
+pub(crate) async fn pause(tasks: &Tasks) {
     tokio::select! {
         () = tokio::time::sleep(PAUSE) => {}
         () = tasks.stopped() => {}
@@ -64,6 +67,14 @@ async fn connection(stream: TcpStream, peer: SocketAddr, router: Router, tasks: 
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot set TCP_NODELAY");
     }
+    answer_stream(stream, Some(peer), router, tasks).await;
+}
+
+/// Answers what comes over one connection, of whatever kind.
+pub(crate) async fn answer_stream<S>(stream: S, peer: Option<SocketAddr>, router: Router, tasks: Tasks)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
     let explained = Explained::new(stream, correlation::Source::system());
     let service = service_fn(move |request| answer(router.clone(), peer, request));
     let mut http = http1::Builder::new();
@@ -88,9 +99,11 @@ async fn connection(stream: TcpStream, peer: SocketAddr, router: Router, tasks: 
 
 async fn answer(
     mut router: Router,
-    peer: SocketAddr,
+    peer: Option<SocketAddr>,
     mut request: http::Request<Incoming>,
 ) -> Result<Response, Infallible> {
-    request.extensions_mut().insert(ConnectInfo(peer));
+    if let Some(peer) = peer {
+        request.extensions_mut().insert(ConnectInfo(peer));
+    }
     router.call(request.map(Body::new)).await
 }

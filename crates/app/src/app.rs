@@ -13,12 +13,13 @@ use crate::{
     live::{Agents, Doors, Members, Rooms},
     lobbies::Places,
     manners::Manners,
+    run::Run,
     runtime::{Chance, Clock, Tasks},
     sending::Flights,
     settings::Settings,
     sources::DayKeys,
-    tasks::Loops,
-    view::Readiness,
+    tasks::{Loops, Probe},
+    view::{Probed, Readiness},
     window::Window,
 };
 
@@ -51,6 +52,10 @@ pub struct App {
     pub(crate) me: Weak<App>,
     /// See [`App::arrived_through`].
     pub(crate) arrived_through: AtomicI64,
+    pub(crate) run: Run,
+    pub(crate) probe: Probe,
+    /// One probe at a time.
+    pub(crate) probing: tokio::sync::Mutex<()>,
     /// Told when the homeserver could not be reached.
     pub(crate) outage: tokio::sync::Notify,
     pub(crate) loops: Loops,
@@ -75,7 +80,13 @@ impl App {
         let doors = read_doors(&store, &rooms).await?;
         let devices = store.read(|r| r.devices()).await?;
         let keyring = Keyring::new(store.clone(), sealing.clone(), devices);
+        if let Some(probed) =
+            store.read(|r| r.meta(Probed::META)).await?.and_then(|json| Probed::parse(&json))
+        {
+            keyring.found_way(probed.way);
+        }
         let day_keys = DayKeys::read(&store).await?;
+        let run = Run::read(&store).await?;
         let newest = store.read(|r| r.newest_arrival()).await?;
         let shown = settings.people.shown;
         let app = Arc::new_cyclic(|me| Self {
@@ -102,6 +113,9 @@ impl App {
             invited: tokio::sync::Notify::new(),
             me: me.clone(),
             arrived_through: AtomicI64::new(newest.0),
+            run,
+            probe: Probe::default(),
+            probing: tokio::sync::Mutex::default(),
             outage: tokio::sync::Notify::new(),
             loops: Loops::default(),
             manners: Manners::new(shown),
@@ -112,10 +126,12 @@ impl App {
     /// Starts the tasks in the background. They end with [`Tasks::stop`].
     pub fn start(self: &Arc<Self>) {
         self.start_ingest();
+        self.start_run();
         self.pull_for_all();
         self.start_bring_up();
         self.start_carrying();
         self.start_housekeeping();
+        self.start_watching_devices();
         self.start_following();
         self.start_silencing();
         self.start_telling_of_loops();

@@ -19,6 +19,7 @@ mod manners;
 mod puppets;
 mod quotas;
 pub mod request;
+mod run;
 pub mod runtime;
 mod seen;
 mod sending;

@@ -15,6 +15,7 @@ use parlour_domain::{
 };
 use ruma::{OwnedEventId, OwnedRoomId, OwnedUserId};
 use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
 
 pub use window::{Answers, Line, Look, News, Speaker, Watchable};
 
@@ -198,4 +199,58 @@ pub enum Readiness {
     Ready,
     /// Says what is missing, for the operator.
     NotYet(String),
+}
+
+/// How the bridge fares, for its operator.
+#[derive(Clone, Debug)]
+pub struct Status {
+    pub readiness: Readiness,
+    /// Those that have not ended.
+    pub agents: usize,
+    pub lobbies: usize,
+    /// Those that are not closed.
+    pub private_rooms: usize,
+    /// Puppets that can speak in encrypted rooms.
+    pub devices: usize,
+    /// How they are reached; `None`: not probed yet.
+    pub way: Option<DeviceWay>,
+}
+
+/// How a homeserver lets an appservice reach its puppets' devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum DeviceWay {
+    /// Made and named by the appservice; messages for them and news of devices come in transactions.
+    Pushed,
+    /// The same, but news of devices do not come.
+    PushedInPart,
+    /// Made and named by the appservice, which has to ask for what waits for them.
+    Pulled,
+    /// Each puppet logs in and asks with a token of its own.
+    OwnToken,
+    /// In no way: no encrypted rooms.
+    None,
+}
+
+/// What the last probe found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Probed {
+    pub way: DeviceWay,
+    pub at_ms: i64,
+}
+
+impl Probed {
+    /// Where it is kept in `meta`.
+    pub const META: &str = "device_way";
+
+    /// `None` for what another version wrote.
+    #[must_use]
+    pub fn parse(json: &[u8]) -> Option<Self> {
+        serde_json::from_slice(json).ok()
+    }
+
+    pub(crate) fn to_json(self) -> String {
+        serde_json::to_string(&self).unwrap_or_default()
+    }
 }

@@ -20,6 +20,10 @@ pub(crate) enum Command {
     Check(ConfigFile),
     /// Run the bridge until SIGTERM or Ctrl-C
     Serve(Serve),
+    /// Copy the database and the sealing key, also while the bridge runs
+    Backup(Backup),
+    /// Tell how the bridge that runs fares
+    Status(Ask),
     /// Print one of the example files of the project
     #[command(hide = true)]
     Example {
@@ -60,6 +64,28 @@ pub(crate) struct Serve {
     /// What is logged: error, warn, info, debug, trace, or by part as in info,parlour_app=debug
     #[arg(long, value_name = "FILTER", default_value = "info")]
     pub(crate) log: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Backup {
+    /// The folder for it: made if it is not there, refused unless empty
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    /// Leave the sealing key out, which has to be kept elsewhere then
+    #[arg(long)]
+    pub(crate) without_key: bool,
+}
+
+/// A question to the bridge that runs.
+#[derive(Debug, Args)]
+pub(crate) struct Ask {
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    /// Print the answer as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -5,7 +5,10 @@ mod commands;
 mod config;
 mod failure;
 mod listening;
+mod operator;
 mod output;
+mod sealing_file;
+mod socket;
 mod telemetry;
 
 use std::process::ExitCode;
@@ -30,6 +33,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Registration(args) => commands::registration::run(&args),
         Command::Check(args) => commands::check::run(&args.config),
         Command::Serve(args) => commands::serve::run(&args),
+        Command::Backup(args) => commands::backup::run(&args),
+        Command::Status(args) => commands::status::run(&args),
         Command::Example { file } => commands::example::run(file),
     }
 }

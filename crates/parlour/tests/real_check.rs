@@ -86,6 +86,7 @@ fn from_the_registration_to_a_running_bridge() {
     run.assert_says("ok  people.bot: ", &["@parlour:hs.test will be made"]);
     run.assert_says("ok  ping: ", &[&stage.port.to_string()]);
     run.assert_says("ok  lobby: ", &["#lobby:hs.test is free"]);
+    run.assert_says("--  devices: ", &["after the first start"]);
 
     {
         let mut bridge = stage.serve();
@@ -96,6 +97,13 @@ fn from_the_registration_to_a_running_bridge() {
         run.assert_says("ok  ping: ", &[]);
         run.assert_says("ok  lobby: ", &["the bot is in it"]);
         run.assert_says("--  feature: ", &["presence: yes"]);
+        let probed = || Ok(stage.check(Some(ONE_LOBBY)).stdout.contains("ok  devices: pulled").then_some(()));
+        assert!(Deadline::after(Duration::from_secs(60)).poll(probed).unwrap().is_some(), "{}", run.stdout);
+        let run = stage.check(Some(ONE_LOBBY));
+        run.assert_says(
+            "ok  devices: ",
+            &["masqueraded", "msc3202_transaction_extensions", "homeserver.yaml"],
+        );
         ends_while_an_agent_waits(&stage, &mut bridge);
     }
 

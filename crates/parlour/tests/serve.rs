@@ -9,6 +9,7 @@ mod support;
 use std::{
     io::{Read as _, Write as _},
     net::{Ipv4Addr, TcpStream},
+    os::unix::fs::PermissionsExt as _,
     process::{Child, ExitStatus, Stdio},
     time::Duration,
 };
@@ -129,7 +130,38 @@ fn metrics_have_their_own_address() {
 fn a_second_one_on_the_same_data_names_the_lock() {
     let serve = Serve::start("http://127.0.0.1:9", "", &[]);
     serve.not_ready(&[]);
-    serve.place.run(&["serve"]).assert_fails_with(&["parlour.lock"]);
+    let mut second = serve.place.command(&["serve"]).stderr(Stdio::piped()).spawn().unwrap();
+    let ended = Deadline::after(Duration::from_secs(5)).poll(|| Ok(second.try_wait()?)).unwrap();
+    let _ = second.kill();
+    assert_eq!(ended.and_then(|status| status.code()), Some(1), "it ends within 5 s");
+    let mut told = String::new();
+    second.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+    let last = told.lines().last().unwrap();
+    assert!(last.starts_with("parlour: ") && last.contains("parlour.lock"), "{told}");
+}
+
+#[test]
+fn commands_talk_to_the_one_that_runs_and_to_no_other() {
+    let mut serve = Serve::start("http://127.0.0.1:9", "", &[]);
+    serve.not_ready(&["homeserver.url"]);
+    let socket = serve.place.path("data/parlour.sock");
+    assert_eq!(std::fs::metadata(&socket).unwrap().permissions().mode() & 0o777, 0o600);
+    let told = serve.place.run(&["status"]);
+    told.assert_fails_with(&["not ready", "homeserver.url"]);
+    told.assert_says("parlour ", &[&serve.child.id().to_string(), "not ready"]);
+    let told = serve.place.run(&["status", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!((&told["ready"], &told["agents"]), (&false.into(), &0.into()), "{told}");
+
+    serve.signal(Signal::KILL);
+    serve.ended();
+    assert!(socket.exists(), "what was killed cannot tidy up");
+    serve.place.run(&["status"]).assert_fails_with(&["no bridge runs", "data"]);
+    let mut again = serve.place.command(&["serve", "--log", "error"]).spawn().unwrap();
+    let answers = || Ok((!serve.place.run(&["status"]).stdout.is_empty()).then_some(()));
+    let answers = Deadline::after(Duration::from_secs(30)).poll(answers);
+    let _ = (again.kill(), again.wait());
+    assert!(answers.unwrap().is_some(), "the socket that was left over is in the way");
 }
 
 #[cfg(target_os = "linux")]

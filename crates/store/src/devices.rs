@@ -67,6 +67,12 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// Gives up all devices that are in use.
+    pub fn give_up_devices(&self) -> Result<(), StoreError> {
+        self.0.prepare_cached("UPDATE devices SET state = 'gone' WHERE state <> 'gone'")?.execute([])?;
+        Ok(())
+    }
+
     /// Keeps a sealed token; `None` takes it away.
     pub fn set_device_token(&self, account: i64, sealed: Option<&[u8]>) -> Result<(), StoreError> {
         let set = "UPDATE devices SET token = ?2 WHERE account = ?1";

@@ -6,6 +6,7 @@
 
 mod agents;
 mod append;
+mod backup;
 mod blocking;
 mod claims;
 mod crypto;
@@ -38,6 +39,7 @@ mod tests;
 
 pub use agents::{AgentRow, AgentState, NewAgent};
 pub use append::{Appended, NewEntry};
+pub use backup::backup;
 pub use claims::{OpenRooms, RoomClaim, RoomClaimed};
 pub use crypto::{CryptoRow, CryptoWrite};
 pub use db::{Reader, Store, Tx};
@@ -49,6 +51,7 @@ pub use invitations::Invitation;
 pub use journal::{Journaled, Queued};
 pub use knocks::KnockRow;
 pub use log::Gap;
+pub use meta::{COPY, peek_meta};
 pub use private_rooms::{KeptCode, NewCode, NewPrivateRoom};
 pub use quotas::{Charge, Overdrawn};
 pub use rooms::{Member, NewRoom, RoomRow};

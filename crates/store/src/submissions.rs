@@ -34,7 +34,7 @@ pub struct Claim {
 /// A message's content as it is sent into an encrypted room.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sealed {
-    /// The content of the m.room.encrypted event.
+    /// The content of the m.room.encrypted event. Empty where it has to be made anew, see [`Tx::spoil_sealed`].
     pub content: String,
     /// SHA-256 of its ciphertext.
     pub digest: [u8; 32],
@@ -120,6 +120,23 @@ impl Tx<'_> {
         let query = format!("SELECT {COLUMNS} FROM submissions WHERE sealed_digest = ?2 AND agent_key = ?1");
         let mut query = self.0.prepare_cached(&query)?;
         query.query_row((agent.0, digest), |r| Ok(row(r))).optional()?.transpose()
+    }
+
+    /// No ciphertext that is here may be sent any more: what is still open has to be encrypted anew. Its digest is kept,
+    /// by which it is found if it was sent after all.
+    pub fn spoil_sealed(&self) -> Result<(), StoreError> {
+        let spoil = "UPDATE submissions SET sealed = '' WHERE sealed IS NOT NULL AND event_id IS NULL";
+        self.0.prepare_cached(spoil)?.execute([])?;
+        Ok(())
+    }
+
+    /// Encrypted anew.
+    pub fn reseal(&self, agent: AgentKey, submission: MessageId, sealed: &Sealed) -> Result<(), StoreError> {
+        let set = "UPDATE submissions SET sealed = ?3, sealed_digest = ?4
+            WHERE agent_key = ?1 AND submission_id = ?2 AND event_id IS NULL";
+        let row = (agent.0, submission.0.as_bytes(), &sealed.content, sealed.digest);
+        self.0.prepare_cached(set)?.execute(row)?;
+        Ok(())
     }
 
     /// Certainly not sent: as if it had never been asked for. Returns whom the agent's last message named, where that is

@@ -1,4 +1,4 @@
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use parlour_app::{
@@ -161,6 +161,22 @@ impl Bridge {
         self.end(false).await;
     }
 
+    /// A copy of its folder, while it does not run.
+    #[must_use]
+    pub fn copy(&self) -> tempfile::TempDir {
+        assert!(self.running.is_none(), "it runs");
+        let copy = tempfile::tempdir().expect("a folder");
+        copy_files(self.folder.path(), copy.path());
+        copy
+    }
+
+    /// Puts a copy in the place of its folder, while it does not run.
+    pub fn put_back(&mut self, copy: &tempfile::TempDir) {
+        assert!(self.running.is_none(), "it runs");
+        self.folder = tempfile::tempdir().expect("a folder");
+        copy_files(copy.path(), self.folder.path());
+    }
+
     pub async fn restart(&mut self) {
         self.stop().await;
         self.boot().await;
@@ -228,6 +244,13 @@ impl Bridge {
     #[must_use]
     pub fn lobby(&self) -> String {
         self.hs.room("lobby").expect("a lobby")
+    }
+}
+
+fn copy_files(from: &Path, to: &Path) {
+    for file in std::fs::read_dir(from).expect("a folder") {
+        let file = file.expect("a file");
+        std::fs::copy(file.path(), to.join(file.file_name())).expect("it can be copied");
     }
 }
 

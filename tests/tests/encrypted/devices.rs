@@ -1,7 +1,7 @@
 //! Devices come, and keys run out.
 
 use anyhow::{Result, ensure};
-use parlour_tests::{Client, Human, Plan};
+use parlour_tests::{Client, Devices, Human, Plan, until};
 use reqwest::Method;
 use serde_json::json;
 
@@ -80,4 +80,52 @@ async fn a_puppets_device_is_deleted_on_the_server() -> Result<()> {
     let known = trio.ada.obey("devices", json!({"user": puppet})).await?;
     ensure!(known["identity"]["changed"] == false, "people are told of another identity: {known}");
     trio.finish().await
+}
+
+/// A puppet that only listens is given another device as soon as the homeserver tells that its own is gone.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_device_of_a_puppet_that_listens_is_deleted() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    let (puppet, device) = listener(&trio).await?;
+    trio.world.stack.delete_device(&puppet, &device).await?;
+    hears_with_another(&trio, &puppet, &device).await?;
+    trio.finish().await
+}
+
+/// Stock Synapse tells nothing of it; a start looks after all devices.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listeners_device_is_deleted_and_nobody_tells() -> Result<()> {
+    let trio = Trio::start(Plan { devices: Devices::Pulled, ..Plan::default() }).await?;
+    let (puppet, device) = listener(&trio).await?;
+    let bridge = &trio.world.stack.bridge;
+    bridge.stop().await?;
+    trio.world.stack.delete_device(&puppet, &device).await?;
+    bridge.start()?;
+    bridge.ready().await?;
+    hears_with_another(&trio, &puppet, &device).await?;
+    trio.finish().await
+}
+
+/// The guest's puppet and its device, which it has spoken from once.
+async fn listener(trio: &Trio) -> Result<(String, String)> {
+    let words = "the last word for long";
+    let hello = trio.world.agent_says(&trio.guest, words).await?;
+    let puppet = text(&person_reads(&trio.ada, &hello, words).await?["sender"]).to_owned();
+    let device = signed_device(&trio.ada, &puppet).await?;
+    Ok((puppet, device))
+}
+
+/// The next message is readable once the person's client knows the other device; people are told of no other identity.
+async fn hears_with_another(trio: &Trio, puppet: &str, device: &str) -> Result<()> {
+    until("another device", 30, async || {
+        let known = trio.ada.obey("devices", json!({"user": puppet})).await?;
+        let devices: Vec<&str> =
+            known["devices"].as_array().into_iter().flatten().map(|d| text(&d["device"])).collect();
+        Ok((devices.len() == 1 && devices[0] != device).then_some(()))
+    })
+    .await?;
+    trio.human_talks(&trio.ada, "to the one that only listens").await?;
+    let known = trio.ada.obey("devices", json!({"user": puppet})).await?;
+    ensure!(known["identity"]["changed"] == false, "people are told of another identity: {known}");
+    signed_device(&trio.ada, puppet).await.map(drop)
 }

@@ -15,6 +15,7 @@ mod late_keys;
 mod membership;
 mod outages;
 mod people_rooms;
+mod recovery;
 mod sends;
 mod switched;
 mod talk;

@@ -1,8 +1,9 @@
 //! Both directions, on every way that keys come, with either client.
 
-use anyhow::{Result, ensure};
-use parlour_tests::{Client, Devices, Plan};
-use serde_json::json;
+use anyhow::{Context, Result, ensure};
+use parlour_tests::{Client, Devices, Plan, until};
+use serde_json::{Value, json};
+use tokio::task::block_in_place;
 
 use crate::common::text;
 use crate::world::{Trio, agent_reads, person_reads, signed_device};
@@ -12,6 +13,7 @@ async fn an_agent_its_guest_and_a_person_talk() -> Result<()> {
     let trio = Trio::start(Plan::default()).await?;
     trio.all_talk("the weather").await?;
     every_device_is_signed(&trio).await?;
+    has_found(&trio, "pushed").await?;
     trio.ada.obey("new_session", json!({"room": trio.room.id})).await?;
     trio.all_talk("a new session").await?;
     trio.finish().await
@@ -27,23 +29,35 @@ async fn a_strict_person_talks_with_agents() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_that_are_not_pushed_are_fetched() -> Result<()> {
-    over(Devices::Pulled).await
+    over(Devices::Pulled, "pulled").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn puppets_with_tokens_of_their_own() -> Result<()> {
-    over(Devices::OwnToken).await
+    over(Devices::OwnToken, "ownToken").await
 }
 
 /// Also after a restart, and with sessions that the bridge has to fetch.
-async fn over(devices: Devices) -> Result<()> {
+async fn over(devices: Devices, way: &str) -> Result<()> {
     let trio = Trio::start(Plan { devices, ..Plan::default() }).await?;
     trio.all_talk("such a homeserver").await?;
     every_device_is_signed(&trio).await?;
     trio.world.stack.bridge.restart().await?;
     trio.ada.obey("new_session", json!({"room": trio.room.id})).await?;
     trio.all_talk("another session").await?;
+    has_found(&trio, way).await?;
     trio.finish().await
+}
+
+/// The bridge has probed which way its homeserver offers.
+async fn has_found(trio: &Trio, way: &str) -> Result<()> {
+    let mut told = Value::Null;
+    let found = until("the way to devices", 30, async || {
+        let status = block_in_place(|| trio.world.stack.bridge.command(&["status", "--json"]))?;
+        told = serde_json::from_str(&status)?;
+        Ok((told["deviceWay"] == way).then_some(()))
+    });
+    found.await.with_context(|| format!("{way}, and not {told}"))
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,6 +8,7 @@ mod leave;
 mod lookup;
 mod me;
 mod newcomer;
+mod operator;
 mod private;
 mod send;
 mod wait;

@@ -32,6 +32,7 @@ impl App {
         slot: &Arc<Slot>,
         requests: Vec<Outgoing>,
     ) -> Result<(), DeviceError> {
+        self.run_known().await?;
         for request in requests {
             let device = slot.device().ok_or(DeviceError::NoDevice)?;
             let answer = self.client.carry(device.who(&slot.user), &request.call).await;
@@ -46,7 +47,7 @@ impl App {
         Ok(())
     }
 
-    /// A device that the homeserver does not know any more is given up; the next one is made when it is needed.
+    /// A device that the homeserver does not know any more is given up, and another one made.
     pub(crate) async fn device_refused(&self, slot: &Arc<Slot>, error: &HsError) {
         if is_gone(error) {
             self.give_up_device(slot).await;

@@ -16,10 +16,13 @@ use parlour_matrix::{
 use parlour_store::{DeviceRow, DeviceState, Store};
 use ruma::{OwnedDeviceId, OwnedUserId, UserId};
 use secrecy::SecretString;
-use tokio::sync::{OwnedMappedMutexGuard, OwnedMutexGuard};
+use tokio::sync::{Notify, OwnedMappedMutexGuard, OwnedMutexGuard};
 
 use super::DeviceError;
-use crate::crypto_rows::{CryptoBatch, CryptoRows};
+use crate::{
+    crypto_rows::{CryptoBatch, CryptoRows},
+    view::DeviceWay,
+};
 
 /// A machine that nobody has used for so long is let go.
 const UNUSED_MS: i64 = 10 * 60_000;
@@ -37,6 +40,12 @@ pub(crate) struct Keyring {
     pub(super) doubts: AtomicU64,
     /// The homeserver was seen to push messages for devices, and what it has left of their keys.
     pub(crate) pushes: [AtomicBool; 2],
+    /// As it was probed last.
+    way: Mutex<Option<DeviceWay>>,
+    /// Told when a device was given up.
+    pub(crate) lost: Notify,
+    /// Told when it is in doubt whether the homeserver still has all devices.
+    pub(crate) census: Notify,
 }
 
 /// One puppet's place for a device.
@@ -51,6 +60,10 @@ pub(crate) struct Slot {
     pub(super) pulling: tokio::sync::Mutex<()>,
     used_ms: AtomicI64,
     pub(super) pulled_ms: AtomicI64,
+    /// It had a device and has to have one again.
+    bereft: AtomicBool,
+    /// Somebody looks whether the homeserver still has its device.
+    pub(super) looked_after: AtomicBool,
     /// Up to which doubt people's devices were asked for again.
     pub(super) checked: AtomicU64,
 }
@@ -76,10 +89,16 @@ impl Keyring {
             last_counts: Mutex::default(),
             doubts: AtomicU64::new(1),
             pushes: Default::default(),
+            way: Mutex::default(),
+            lost: Notify::new(),
+            census: Notify::new(),
         };
-        for row in devices.into_iter().filter(|row| row.state != DeviceState::Gone) {
-            let device = keyring.device(&row);
-            keyring.slot(&row.user_id).put(device);
+        for row in devices {
+            let slot = keyring.slot(&row.user_id);
+            match row.state {
+                DeviceState::Gone => slot.bereft.store(true, Ordering::Relaxed),
+                DeviceState::Making | DeviceState::Live => slot.put(keyring.device(&row)),
+            }
         }
         keyring
     }
@@ -120,8 +139,28 @@ impl Keyring {
         self.slots.read().values().filter(|slot| slot.device().is_some()).cloned().collect()
     }
 
+    /// Notes what a probe has found; what was found before.
+    pub(crate) fn found_way(&self, way: DeviceWay) -> Option<DeviceWay> {
+        let [messages, news] = &self.pushes;
+        messages.store(matches!(way, DeviceWay::Pushed | DeviceWay::PushedInPart), Ordering::Relaxed);
+        news.store(way == DeviceWay::Pushed, Ordering::Relaxed);
+        self.way.lock().replace(way)
+    }
+
+    /// How devices are reached, once that is known.
+    pub(crate) fn way(&self) -> Option<DeviceWay> {
+        *self.way.lock()
+    }
+
+    /// All that had a device and have none now.
+    pub(crate) fn bereft(&self) -> Vec<Arc<Slot>> {
+        let slots = self.slots.read();
+        let bereft = slots.values().filter(|s| s.bereft.load(Ordering::Relaxed) && !s.is_live());
+        bereft.cloned().collect()
+    }
+
     /// Whether news of devices come by themselves.
-    pub(super) fn is_pushed(&self) -> bool {
+    pub(crate) fn is_pushed(&self) -> bool {
         self.pushes.iter().all(|seen| seen.load(Ordering::Relaxed))
     }
 
@@ -163,6 +202,8 @@ impl Slot {
             pulling: tokio::sync::Mutex::default(),
             used_ms: AtomicI64::new(0),
             pulled_ms: AtomicI64::new(0),
+            bereft: AtomicBool::new(false),
+            looked_after: AtomicBool::new(false),
             checked: AtomicU64::new(0),
         }
     }
@@ -173,6 +214,11 @@ impl Slot {
 
     pub(crate) fn is_live(&self) -> bool {
         self.device.lock().as_ref().is_some_and(|device| device.live)
+    }
+
+    /// It had a device before; in an old database that is put back, perhaps one that nobody here knows of.
+    pub(super) fn is_bereft(&self) -> bool {
+        self.bereft.load(Ordering::Relaxed)
     }
 
     pub(super) fn put(&self, device: Device) {
@@ -197,6 +243,7 @@ impl Slot {
         let mut machine = self.machine.lock().await;
         *machine = None;
         *self.device.lock() = None;
+        self.bereft.store(true, Ordering::Relaxed);
     }
 
     /// Puts a machine in that was just made.

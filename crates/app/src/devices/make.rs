@@ -1,16 +1,16 @@
-use std::{fmt::Write, sync::Arc};
+use std::{collections::BTreeSet, fmt::Write, sync::Arc};
 
 use parlour_domain::fault::Fault;
 use parlour_matrix::{
     HsError,
     crypto::{CryptoError, DeviceAccount, Machine},
 };
-use parlour_store::DeviceState;
+use parlour_store::{DeviceRow, DeviceState};
 use ruma::{OwnedDeviceId, UserId};
 use secrecy::ExposeSecret;
 
 use super::{DeviceError, Held, Slot, keyring::token_place};
-use crate::app::App;
+use crate::{app::App, ingest::Planner, view::DeviceWay};
 
 /// What people see in the list of a puppet's devices.
 const NAME: &str = "Parlour";
@@ -26,7 +26,8 @@ impl App {
         {
             let _one = slot.making.lock().await;
             if !slot.is_live() {
-                self.make_device(&slot).await?;
+                // boxed: it is deep, and everything that sends or lets in holds it
+                Box::pin(self.make_device(&slot)).await?;
                 metrics::counter!("parlour_devices_made_total").increment(1);
             }
         }
@@ -46,6 +47,7 @@ impl App {
     }
 
     async fn make_device(&self, slot: &Arc<Slot>) -> Result<(), DeviceError> {
+        self.run_known().await?;
         let _conversation = slot.conversation.lock().await;
         let user = slot.user.clone();
         let seeds = self.store.read(move |r| r.seeds(&user)).await?;
@@ -62,7 +64,26 @@ impl App {
             self.announce(slot).await?;
             self.take_over_identity(slot, seeds.as_deref().unwrap_or_default()).await?;
         }
-        self.now_live(slot).await
+        if slot.is_bereft() || self.run.after_old_database() {
+            self.delete_other_devices(slot).await?;
+        }
+        let had_others = !self.devices_before(&slot.user).await?.is_empty();
+        self.now_live(slot).await?;
+        if had_others {
+            self.read_with_handed_down(slot).await?;
+        }
+        Ok(())
+    }
+
+    /// What came while the puppet had no device.
+    async fn read_with_handed_down(&self, slot: &Arc<Slot>) -> Result<(), DeviceError> {
+        let held = self.hold(slot).await?;
+        let keys = held.room_keys(self.keyring.rows.clone()).await?;
+        drop(held);
+        let mut planner = Planner::new(self, self.now());
+        planner.keys_came(slot, keys).await;
+        self.carry_out(&mut planner.finish(), None).await?;
+        Ok(())
     }
 
     /// The device that was begun before, or a new one: its keys are on disk.
@@ -77,13 +98,27 @@ impl App {
         let (of, id, now) = (user.clone(), device_id.clone(), self.now());
         let account = self.store.write(move |tx| tx.add_device(&of, &id, now)).await?;
         let account = DeviceAccount { account, user_id: user.clone(), device_id };
-        let machine =
+        let mut machine =
             Machine::create(account, self.keyring.rows.clone(), self.keyring.sealing.clone(), now).await?;
+        self.hand_down(&user, &mut machine).await?;
         let row = self.store.read(move |r| r.device_of(&user)).await?.ok_or(DeviceError::NoDevice)?;
         slot.put(self.keyring.device(&row));
         let mut held = slot.hold_new(machine).await?;
         self.commit_device(&mut held).await?;
         Ok(held)
+    }
+
+    /// What the devices before it could read, it can read as well.
+    async fn hand_down(&self, user: &UserId, machine: &mut Machine) -> Result<(), DeviceError> {
+        for before in self.devices_before(user).await? {
+            machine.inherit(self.keyring.rows.clone(), before.account).await?;
+        }
+        Ok(())
+    }
+
+    async fn devices_before(&self, user: &UserId) -> Result<Vec<DeviceRow>, DeviceError> {
+        let all = self.store.read(|r| r.devices()).await?;
+        Ok(all.into_iter().filter(|d| d.user_id == *user && d.state == DeviceState::Gone).collect())
     }
 
     /// The first device's requests; its seeds are on disk with what they belong to.
@@ -109,10 +144,12 @@ impl App {
         if device.token.is_some() {
             return Ok(());
         }
-        match self.client.put_device(&slot.user, &device.device_id, NAME).await {
-            Ok(()) => return Ok(()),
-            Err(HsError::Refused { status: 404 | 405, .. }) => {}
-            Err(error) => return Err(error.into()),
+        if self.keyring.way() != Some(DeviceWay::OwnToken) {
+            match self.client.put_device(&slot.user, &device.device_id, NAME).await {
+                Ok(()) => return Ok(()),
+                Err(HsError::Refused { status: 404 | 405, .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         let login = self.client.login_appservice(&slot.user, &device.device_id, NAME).await?;
         let place = token_place(&slot.user, device.device_id.as_str());
@@ -140,14 +177,20 @@ impl App {
             Err(error) => return Err(error),
         };
         self.carry_requests(slot, requests).await?;
-        self.delete_old_devices(slot).await
+        Ok(())
     }
 
-    async fn delete_old_devices(&self, slot: &Arc<Slot>) -> Result<(), DeviceError> {
-        let all = self.store.read(|r| r.devices()).await?;
-        let old = all.into_iter().filter(|d| d.user_id == slot.user && d.state == DeviceState::Gone);
-        for device in old {
-            if let Err(error) = self.client.delete_device(&slot.user, &device.device_id).await {
+    /// All others that the homeserver has of this puppet, also those that an old database does not know.
+    async fn delete_other_devices(&self, slot: &Arc<Slot>) -> Result<(), DeviceError> {
+        let device = slot.device().ok_or(DeviceError::NoDevice)?;
+        let listed = self.client.devices(&slot.user).await.unwrap_or_else(|error| {
+            tracing::info!(%error, user = %slot.user, "cannot list a puppet's devices");
+            vec![]
+        });
+        let known = self.devices_before(&slot.user).await?.into_iter().map(|before| before.device_id);
+        let old: BTreeSet<_> = listed.into_iter().chain(known).filter(|id| *id != device.device_id).collect();
+        for id in old {
+            if let Err(error) = self.client.delete_device(&slot.user, &id).await {
                 tracing::info!(%error, user = %slot.user, "an old device cannot be deleted");
             }
         }
@@ -156,21 +199,27 @@ impl App {
 
     async fn now_live(&self, slot: &Arc<Slot>) -> Result<(), DeviceError> {
         let account = slot.device().ok_or(DeviceError::NoDevice)?.account;
-        self.store.write(move |tx| tx.set_device_state(account, DeviceState::Live)).await?;
+        let before = self.devices_before(&slot.user).await?;
+        let write = self.store.write(move |tx| {
+            before.iter().try_for_each(|before| tx.crypto_forget(before.account))?;
+            tx.set_device_state(account, DeviceState::Live)
+        });
+        write.await?;
         slot.alter(|device| device.live = true);
         Ok(())
     }
 
-    /// The device cannot be used any more; the next time one is needed it is made anew, under another id.
+    /// The device cannot be used any more; another one is made, under another id. What this one could read is kept until
+    /// then.
     pub(super) async fn give_up_device(&self, slot: &Arc<Slot>) {
         let Some(device) = slot.device() else { return };
         tracing::warn!(user = %slot.user, device = %device.device_id, "a device is given up");
-        let gone = move |tx: &parlour_store::Tx<'_>| {
-            tx.crypto_forget(device.account)?;
-            tx.set_device_state(device.account, DeviceState::Gone)
-        };
+        let gone = move |tx: &parlour_store::Tx<'_>| tx.set_device_state(device.account, DeviceState::Gone);
         match self.store.write(gone).await {
-            Ok(()) => slot.forget().await,
+            Ok(()) => {
+                slot.forget().await;
+                self.keyring.lost.notify_one();
+            }
             Err(error) => tracing::error!(%error, "cannot note that a device is given up"),
         }
     }
@@ -178,12 +227,7 @@ impl App {
     /// Its store was lost: a new one in the background.
     pub(crate) fn renew_later(self: &Arc<Self>, slot: Arc<Slot>) {
         let app = self.clone();
-        self.tasks.spawn(async move {
-            app.give_up_device(&slot).await;
-            if let Err(error) = app.ensure_device(&slot.user).await {
-                tracing::warn!(%error, user = %slot.user, "a lost device cannot be made anew yet");
-            }
-        });
+        self.tasks.spawn(async move { app.give_up_device(&slot).await });
     }
 
     fn new_device_id(&self) -> OwnedDeviceId {

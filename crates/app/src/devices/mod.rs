@@ -6,6 +6,7 @@
 
 mod converse;
 mod keyring;
+mod lost;
 mod make;
 mod pull;
 mod seal;
@@ -35,6 +36,8 @@ pub(crate) enum DeviceError {
     TooLarge,
     #[error("keys are asked for again and again")]
     NoEnd,
+    #[error("it is not known yet whether the database is an old one put back")]
+    RunUnknown,
 }
 
 impl App {

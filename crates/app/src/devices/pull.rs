@@ -17,6 +17,7 @@ const AT_ONCE: usize = 4;
 impl App {
     /// Takes everything that waits for a device, until nothing is left.
     pub(crate) async fn pull_device(self: &Arc<Self>, slot: &Arc<Slot>) -> Result<(), DeviceError> {
+        self.run_known().await?;
         let asked_ms = self.now();
         let _one = slot.pulling.lock().await;
         if slot.pulled_ms.load(Ordering::Relaxed) > asked_ms {
@@ -44,6 +45,8 @@ impl App {
         let more = !pulled.news.to_device.is_empty() || device.since.is_none();
         let mut planner = Planner::new(self, self.now());
         if !planner.receive(slot, pulled.news).await {
+            // one whose keys are lost is given up by that
+            self.carry_out(&mut planner.finish(), None).await?;
             return Err(DeviceError::NoDevice);
         }
         planner.use_keys().await;
@@ -89,11 +92,6 @@ impl App {
             }
             let Err(error) = self.pull_device(&slot).await else { return };
             tracing::info!(%error, user = %slot.user, "cannot pull keys yet");
-            if slot.device().is_none()
-                && let Err(error) = self.ensure_device(&slot.user).await
-            {
-                tracing::warn!(%error, user = %slot.user, "a device cannot be made anew yet");
-            }
         };
         stream::iter(slots).for_each_concurrent(AT_ONCE, pull).await;
     }

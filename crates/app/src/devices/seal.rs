@@ -39,6 +39,7 @@ impl App {
     ) -> Result<(Sealed, Held), DeviceError> {
         let content: &RawValue =
             serde_json::from_str(content).map_err(|e| CryptoError::Sdk(e.to_string()))?;
+        self.run_known().await?;
         for _ in 0..TRIES {
             let slot = self.ensure_device(agent.user_id()).await?;
             self.fetch_news(&slot).await;

@@ -22,6 +22,7 @@ type Sessions = Vec<(RoomKey, String)>;
 impl Planner<'_> {
     /// Takes what a transaction holds for our devices. Nothing is done where it concerns none of them.
     pub(crate) async fn take_parcels(&mut self, transaction: &Transaction) {
+        self.app.probe.look(transaction);
         if self.app.keyring.is_empty() || self.says_nothing_new(transaction) {
             return;
         }
@@ -35,6 +36,7 @@ impl Planner<'_> {
             }
         }
         concerned.extend(self.who_tracks(&parcels.changed).await);
+        self.look_after.extend(parcels.changed.iter().filter(|user| self.app.is_ours(user)).cloned());
         for user in concerned {
             let Some(slot) = self.app.keyring.with_device(&user) else { continue };
             let Some(device) = slot.device() else { continue };
@@ -99,6 +101,12 @@ impl Planner<'_> {
         }
         self.keys.extend(received.room_keys.into_iter().map(|key| (slot.clone(), key)));
         true
+    }
+
+    /// A device has these keys now, from wherever.
+    pub(crate) async fn keys_came(&mut self, slot: &Arc<Slot>, keys: Vec<MegolmKey>) {
+        self.keys.extend(keys.into_iter().map(|key| (slot.clone(), key)));
+        self.use_keys().await;
     }
 
     /// Reads what waited for the keys that have come. Once all devices have their news, so that a message reaches all

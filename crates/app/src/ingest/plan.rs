@@ -141,6 +141,8 @@ pub(crate) struct Plan {
     /// Devices that have requests to make.
     talk: BTreeSet<OwnedUserId>,
     lost: BTreeSet<OwnedUserId>,
+    /// Puppets whose devices the homeserver says have changed.
+    look_after: BTreeSet<OwnedUserId>,
 }
 
 impl Plan {
@@ -164,6 +166,7 @@ impl Plan {
         slots(&mut self.talk).into_iter().for_each(|slot| app.settle_later(slot));
         slots(&mut self.pull).into_iter().for_each(|slot| app.pull_later(slot));
         slots(&mut self.lost).into_iter().for_each(|slot| app.renew_later(slot));
+        slots(&mut self.look_after).into_iter().for_each(|slot| app.look_after(slot));
     }
 }
 
@@ -185,6 +188,7 @@ pub(crate) struct Planner<'a> {
     pub(super) pull: BTreeSet<OwnedUserId>,
     pub(super) talk: BTreeSet<OwnedUserId>,
     pub(super) lost: BTreeSet<OwnedUserId>,
+    pub(super) look_after: BTreeSet<OwnedUserId>,
 }
 
 impl<'a> Planner<'a> {
@@ -202,6 +206,7 @@ impl<'a> Planner<'a> {
             pull: BTreeSet::new(),
             talk: BTreeSet::new(),
             lost: BTreeSet::new(),
+            look_after: BTreeSet::new(),
         }
     }
 
@@ -216,6 +221,7 @@ impl<'a> Planner<'a> {
             pull: self.pull,
             talk: self.talk,
             lost: self.lost,
+            look_after: self.look_after,
         }
     }
 

@@ -44,11 +44,11 @@ impl App {
     }
 
     /// Looks whether the homeserver has it, and sends it again under the same id where not, until that is certain.
-    pub(super) async fn carry(self: &Arc<Self>, submission: Submission, flight: Arc<Flight>) {
+    pub(super) async fn carry(self: &Arc<Self>, mut submission: Submission, flight: Arc<Flight>) {
         let key = (submission.agent, submission.id);
         let mut pause_ms = FIRST_PAUSE_MS;
         while !flight.has_landed() && self.now() < flight.asked_ms() + SUBMISSION_EFFORT_MS {
-            match self.try_again(&submission).await {
+            match self.try_again(&mut submission).await {
                 Attempt::Sent(event_id) => return self.settle(&submission, event_id).await,
                 Attempt::Refused(fault) => {
                     tracing::info!(%fault, cause = fault.cause, submission = %submission.id, "a message was refused");
@@ -66,7 +66,10 @@ impl App {
         self.flights.abandon(key);
     }
 
-    async fn try_again(&self, submission: &Submission) -> Attempt {
+    async fn try_again(self: &Arc<Self>, submission: &mut Submission) -> Attempt {
+        if self.run_known().await.is_err() {
+            return Attempt::Later { at_least_ms: FIRST_PAUSE_MS };
+        }
         let (Some(agent), Some(room)) = (self.agents.get(submission.agent), self.rooms.get(submission.room))
         else {
             return Attempt::Later { at_least_ms: LONGEST_PAUSE_MS };
@@ -79,6 +82,12 @@ impl App {
         }
         if let Err(fault) = not_in_clear(submission, &room) {
             return Attempt::Refused(fault);
+        }
+        if Self::must_be_sealed_anew(submission)
+            && let Err(error) = self.seal_anew(submission, &agent, &room).await
+        {
+            tracing::info!(%error, submission = %submission.id, "a message cannot be encrypted anew yet");
+            return Attempt::Later { at_least_ms: FIRST_PAUSE_MS };
         }
         match self.put_message(&agent, &room, submission).await {
             Ok(event_id) => Attempt::Sent(event_id),

@@ -4,6 +4,7 @@ mod carry;
 mod flights;
 mod look;
 mod publish;
+mod reseal;
 mod settle;
 
 pub(crate) use flights::Flights;

@@ -102,6 +102,9 @@ impl App {
     /// In a task of its own: it ends with the submission, not with the caller.
     async fn fly(self: &Arc<Self>, order: Order, flight: Arc<Flight>) {
         let mut order = order;
+        if let Err(error) = self.run_known().await {
+            return self.flights.land(order.key(), Err(self.device_fault(error)));
+        }
         let mut held = match self.seal_order(&mut order).await {
             Ok(held) => held,
             Err(fault) => return self.flights.land(order.key(), Err(fault)),
@@ -201,8 +204,8 @@ impl App {
         let content: &RawValue =
             serde_json::from_str(content).map_err(|e| HsError::NotSent(e.to_string()))?;
         // Synapse keeps answers by id and appservice, not by user: two puppets must never share one
-        let send_txn_id = format!("{}.{}", agent.user_id().localpart(), submission.id);
         let user = agent.user_id();
+        let send_txn_id = self.run.send_txn_id(user, submission.id);
         let slot = submission.sealed.as_ref().and_then(|_| self.keyring.with_device(user));
         let device = slot.as_ref().and_then(|slot| slot.device());
         let device_id = device.as_ref().map(|device| &*device.device_id);

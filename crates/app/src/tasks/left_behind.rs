@@ -76,7 +76,7 @@ impl App {
     }
 
     /// `false`: shutting down.
-    async fn let_pass(&self, ms: i64) -> bool {
+    pub(crate) async fn let_pass(&self, ms: i64) -> bool {
         tokio::select! {
             () = self.clock.sleep_until(self.now() + ms) => {}
             () = self.tasks.stopped() => {}

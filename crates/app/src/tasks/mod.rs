@@ -7,9 +7,12 @@ mod idle;
 mod invitations;
 mod left_behind;
 mod loops;
+mod lost_devices;
+mod probe;
 mod reconcile;
 mod silence;
 mod strays;
 mod successors;
 
 pub(crate) use loops::Loops;
+pub(crate) use probe::Probe;

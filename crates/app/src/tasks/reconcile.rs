@@ -25,6 +25,8 @@ impl App {
         loop {
             // pushes may have been lost
             self.pull_for_all();
+            self.keyring.census.notify_one();
+            self.probe_later();
             self.until_reconciled().await;
             tokio::select! {
                 () = self.look_for_left_behind() => {}

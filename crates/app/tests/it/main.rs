@@ -26,6 +26,7 @@ mod me;
 mod members;
 mod private_rooms;
 mod quotas;
+mod runs;
 mod send;
 mod send_checks;
 mod send_once;

@@ -3,7 +3,7 @@
 use http::Method;
 use ruma::{OwnedUserId, UserId};
 use serde::Deserialize;
-use serde_json::{json, value::RawValue};
+use serde_json::{Value, json, value::RawValue};
 
 use super::{Client, HsError, request::V3};
 use crate::json::Fields;
@@ -55,6 +55,36 @@ impl Client {
             Err(error) if error.has_code("M_USER_IN_USE") => Ok(Registered::Existing),
             Err(error) => Err(error),
         }
+    }
+
+    /// Something that a user of ours keeps on the homeserver; `None` where there is nothing of this type.
+    ///
+    /// # Errors
+    /// See [`HsError`].
+    pub async fn account_data(&self, user: &UserId, kind: &str) -> Result<Option<Value>, HsError> {
+        match self.account_data_request("account_data", Method::GET, user, kind).call().await {
+            Ok(content) => Ok(Some(content)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Keeps something on the homeserver that only this user of ours sees.
+    ///
+    /// # Errors
+    /// See [`HsError`].
+    pub async fn set_account_data(&self, user: &UserId, kind: &str, content: &Value) -> Result<(), HsError> {
+        self.account_data_request("set_account_data", Method::PUT, user, kind).json(content).done().await
+    }
+
+    fn account_data_request(
+        &self,
+        name: &'static str,
+        method: Method,
+        user: &UserId,
+        kind: &str,
+    ) -> super::request::Request<'_> {
+        self.request(name, method, V3, &["user", user.as_str(), "account_data", kind]).by(user)
     }
 
     /// # Errors

@@ -43,6 +43,21 @@ impl fmt::Debug for Login {
 }
 
 #[derive(Deserialize)]
+struct WhoamiDevice {
+    device_id: Option<OwnedDeviceId>,
+}
+
+#[derive(Deserialize)]
+struct Devices {
+    devices: Vec<ListedDevice>,
+}
+
+#[derive(Deserialize)]
+struct ListedDevice {
+    device_id: OwnedDeviceId,
+}
+
+#[derive(Deserialize)]
 struct LoginAnswer {
     device_id: OwnedDeviceId,
     access_token: String,
@@ -56,6 +71,26 @@ impl Client {
     pub async fn put_device(&self, user: &UserId, device: &DeviceId, name: &str) -> Result<(), HsError> {
         let request = self.device_request("put_device", Method::PUT, device).by(user);
         request.json(&json!({"display_name": name})).done().await
+    }
+
+    /// Which device the homeserver takes us for; `None` where it does not say, or for none.
+    ///
+    /// # Errors
+    /// See [`HsError`]; refused where it does not know the device.
+    pub async fn whoami_device(&self, who: AsDevice<'_>) -> Result<Option<OwnedDeviceId>, HsError> {
+        let path = ["account", "whoami"];
+        let taken_for: WhoamiDevice =
+            self.request("whoami_device", Method::GET, V3, &path).of_device(who).call().await?;
+        Ok(taken_for.device_id)
+    }
+
+    /// The ids of all devices that the homeserver has of a puppet.
+    ///
+    /// # Errors
+    /// See [`HsError`].
+    pub async fn devices(&self, user: &UserId) -> Result<Vec<OwnedDeviceId>, HsError> {
+        let listed: Devices = self.request("devices", Method::GET, V3, &["devices"]).by(user).call().await?;
+        Ok(listed.devices.into_iter().map(|device| device.device_id).collect())
     }
 
     /// Removes a device with its keys. One that is not there is gone already.

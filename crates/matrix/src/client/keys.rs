@@ -1,15 +1,20 @@
 //! Keys: what a device publishes, what it asks for, and messages from device to device.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use bytes::Bytes;
 use http::Method;
-use ruma::OwnedUserId;
-use serde_json::{json, value::RawValue};
+use ruma::{OwnedDeviceId, OwnedUserId, UserId};
+use serde_json::{Value, json, value::RawValue};
 
 use super::{
     AsDevice, Client, HsError, SLOW,
     request::{Request, V3},
 };
-use crate::crypto::Call;
+use crate::{
+    crypto::Call,
+    json::{Fields, user_id},
+};
 
 impl Client {
     /// Carries a machine's request. The answer's body goes to [`Machine::answer`](crate::crypto::Machine::answer).
@@ -65,11 +70,25 @@ impl Client {
         who: AsDevice<'_>,
         users: impl IntoIterator<Item = &OwnedUserId>,
     ) -> Result<Box<RawValue>, HsError> {
-        let all: serde_json::Map<_, _> =
-            users.into_iter().map(|user| (user.to_string(), json!([]))).collect();
-        let body = json!({"timeout": 10_000, "device_keys": all});
         let request = self.request("keys_query", Method::POST, V3, &["keys", "query"]).of_device(who);
-        request.json(&body).timeout(SLOW).call().await
+        request.json(&query_of(users)).timeout(SLOW).call().await
+    }
+
+    /// The ids of the devices that these users have keys for on the homeserver, asked as `by`. Users that it says nothing
+    /// of are left out.
+    ///
+    /// # Errors
+    /// See [`HsError`].
+    pub async fn devices_with_keys(
+        &self,
+        by: &UserId,
+        users: impl IntoIterator<Item = &OwnedUserId>,
+    ) -> Result<BTreeMap<OwnedUserId, BTreeSet<OwnedDeviceId>>, HsError> {
+        let request = self.request("devices_with_keys", Method::POST, V3, &["keys", "query"]).by(by);
+        let raw: Box<RawValue> = request.json(&query_of(users)).timeout(SLOW).call().await?;
+        let all = Fields::of(&raw).and_then(|answer| answer.object("device_keys")).unwrap_or_default();
+        let devices = |keys| Some(Fields::of(keys)?.iter().map(|(device, _)| device.into()).collect());
+        Ok(all.iter().filter_map(|(user, keys)| Some((user_id(user)?, devices(keys)?))).collect())
     }
 
     /// # Errors
@@ -98,4 +117,9 @@ impl Client {
         let body = Bytes::copy_from_slice(body.get().as_bytes());
         self.request(name, Method::POST, V3, path).of_device(who).bytes(body)
     }
+}
+
+fn query_of<'a>(users: impl IntoIterator<Item = &'a OwnedUserId>) -> Value {
+    let all: serde_json::Map<_, _> = users.into_iter().map(|user| (user.to_string(), json!([]))).collect();
+    json!({"timeout": 10_000, "device_keys": all})
 }

@@ -5,6 +5,7 @@ mod create;
 mod decrypt;
 mod encrypt;
 mod exchange;
+mod inherit;
 mod prepare;
 mod receive;
 

@@ -57,6 +57,14 @@ fn answer(w: &mut World, now_ms: i64, request: &Request) -> Result<Answer, Answe
         Call::Invite => invite(w, now_ms, &user, request),
         Call::Kick => kick(w, now_ms, &user, request),
         Call::JoinedRooms => Ok(ok(&json!({"joined_rooms": joined_rooms(w, &user)}))),
+        Call::AccountData => match w.account_data.get(&(user, request.args[1].clone())) {
+            Some(content) => Ok(ok(content)),
+            None => Err(refusal(404, "M_NOT_FOUND", "no such account data")),
+        },
+        Call::SetAccountData => {
+            w.account_data.insert((user, request.args[1].clone()), request.body.clone());
+            Ok(ok(&json!({})))
+        }
         Call::CreateRoom => create(w, now_ms, &user, &request.body),
         Call::SendState => {
             member(w, &request.args[0], &user)?;

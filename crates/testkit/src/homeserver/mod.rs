@@ -159,6 +159,12 @@ impl FakeHomeserver {
         self.until(&format!("{times} calls of {call:?}"), |hs| hs.calls(call) >= times).await;
     }
 
+    /// What the bot keeps here under a type.
+    #[must_use]
+    pub fn account_data(&self, kind: &str) -> Option<Value> {
+        self.look(|w| w.account_data.get(&(BOT.to_owned(), kind.to_owned())).cloned())
+    }
+
     /// Room behind an alias of this server.
     #[must_use]
     pub fn room(&self, alias: &str) -> Option<String> {

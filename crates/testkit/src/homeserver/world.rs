@@ -13,6 +13,8 @@ pub(crate) struct World {
     /// Display names by user.
     pub(crate) users: BTreeMap<String, Option<String>>,
     pub(crate) aliases: BTreeMap<String, String>,
+    /// By user and type.
+    pub(crate) account_data: BTreeMap<(String, String), Value>,
     pub(crate) rooms: BTreeMap<String, Room>,
     /// Synapse's memory of sends: by path and appservice, not by user.
     pub(crate) answered: BTreeMap<String, String>,
@@ -41,6 +43,7 @@ impl World {
         Self {
             users: BTreeMap::new(),
             aliases: BTreeMap::new(),
+            account_data: BTreeMap::new(),
             rooms: BTreeMap::new(),
             answered: BTreeMap::new(),
             outbox: VecDeque::new(),

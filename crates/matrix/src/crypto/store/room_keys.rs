@@ -69,6 +69,12 @@ impl PuppetStore {
         self.table.all(Kind::Inbound, beginning).await?.into_iter().map(unpickle).collect()
     }
 
+    /// All that can be read, where some may be damaged.
+    pub(in crate::crypto) async fn readable_inbound(&self) -> Outcome<Vec<InboundGroupSession>> {
+        let rows = self.table.scan_readable(Kind::Inbound).await?;
+        Ok(rows.into_iter().filter_map(|pickle| unpickle(pickle).ok()).collect())
+    }
+
     pub(super) async fn inbound_of_room(&self, room: &RoomId) -> Outcome<Vec<InboundGroupSession>> {
         self.inbound_all(&prefix(&[room.as_str()])).await
     }

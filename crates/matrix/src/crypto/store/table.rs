@@ -130,6 +130,12 @@ impl Table {
         sealed.into_iter().map(open).collect()
     }
 
+    /// All values of a kind that open.
+    pub(super) async fn scan_readable<T: DeserializeOwned>(&self, kind: Kind) -> Outcome<Vec<T>> {
+        let sealed = self.buffer.read_all(&*self.rows, self.account, kind as u8, b"").await?;
+        Ok(sealed.into_iter().filter_map(|(key, sealed)| self.open(kind, &key, &sealed).ok()).collect())
+    }
+
     pub(super) async fn all<T: DeserializeOwned>(&self, kind: Kind, prefix: &[u8]) -> Outcome<Vec<T>> {
         Ok(self.scan(kind, prefix).await?.into_iter().map(|(_, value)| value).collect())
     }

@@ -1,6 +1,6 @@
 //! Which features the homeserver has. Nothing here is needed for lobbies, so these lines only inform.
 
-use super::{Bench, Report, account::Bot};
+use super::{Bench, Report, account::Bot, devices};
 
 pub(super) async fn check(bench: &Bench, versions: &[String], bot: Bot, pinged: bool, report: &mut Report) {
     let yes = |has: bool| if has { "yes" } else { "no" };
@@ -15,7 +15,7 @@ pub(super) async fn check(bench: &Bench, versions: &[String], bot: Bot, pinged: 
     };
     report.note("feature", &format!("typing and receipts in transactions: {ephemeral}"));
     encryption(bench, versions, report);
-    devices(bench, report);
+    devices::check(bench, report);
 }
 
 async fn presence(bench: &Bench, report: &mut Report) {
@@ -25,18 +25,6 @@ async fn presence(bench: &Bench, report: &mut Report) {
     let has = answer.is_ok_and(|answer| answer.is_ok());
     let text = if has { "presence: yes" } else { "presence: no; agents will not show as online" };
     report.note("feature", text);
-}
-
-/// How a running bridge reaches its puppets' devices, as far as can be told without making one.
-fn devices(bench: &Bench, report: &mut Report) {
-    let text = match (bench.registration.msc4190, bench.registration.msc3202) {
-        (true, true) => {
-            "made by the appservice, or by a login of their own where the homeserver offers no other way; keys are taken \
-             as they are pushed, and fetched where they are not"
-        }
-        _ => "made by a login of their own where the appservice may not make them; keys are fetched",
-    };
-    report.note("feature", &format!("puppets' devices: {text}"));
 }
 
 /// Whether keys are really pushed shows only once there are devices; `/versions` tells nothing of it.

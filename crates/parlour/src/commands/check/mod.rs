@@ -2,6 +2,7 @@
 //! homeserver.
 
 mod account;
+mod devices;
 mod features;
 mod files;
 mod homeserver;

@@ -24,13 +24,14 @@ pub(super) async fn app(
     let client = Client::new(config.homeserver.url.as_str(), registration.as_token.clone())
         .map_err(|e| Failure::new(e.to_string()))?;
     let settings = config.settings(registration)?;
+    let sealing = sealing::key(config, &store).await?;
     let app = App::open(
         settings,
         store,
         client,
         Arc::new(SystemClock),
         Arc::new(SystemChance),
-        sealing::key(config)?,
+        sealing,
         tasks.clone(),
     )
     .await;
@@ -47,7 +48,7 @@ pub(super) fn router(config: &Config, registration: &Registration, app: &Arc<App
     parlour_api::router(api).merge(parlour_matrix::router(intake, registration.hs_token.clone()))
 }
 
-fn api_settings(config: &Config) -> ApiSettings {
+pub(super) fn api_settings(config: &Config) -> ApiSettings {
     ApiSettings {
         public_url: config.public_url(),
         server_name: config.homeserver.server_name.to_string(),

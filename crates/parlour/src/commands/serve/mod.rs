@@ -3,6 +3,7 @@
 mod build;
 mod figures;
 mod listen;
+mod operator;
 mod sealing;
 mod signals;
 
@@ -13,7 +14,7 @@ use parlour_matrix::Registration;
 use parlour_store::Store;
 
 use self::{figures::Figures, signals::Signals};
-use crate::{cli, config::Config, failure::Failure, telemetry};
+use crate::{cli, config::Config, failure::Failure, socket, telemetry};
 
 /// Work in progress may take this long once we are told to stop. The promise is 10 s in all.
 const PATIENCE: Duration = Duration::from_secs(9);
@@ -70,7 +71,9 @@ async fn serve(
         tracing::info!(signal, "stopping: waits are answered, sends are finished");
     }
     tasks.stop();
-    begun.and(end(&tasks, &mut signals).await)
+    let ended = begun.and(end(&tasks, &mut signals).await);
+    socket::tidy_up(&config.storage.path.0);
+    ended
 }
 
 async fn begin(
@@ -85,6 +88,7 @@ async fn begin(
     if let Some(figures) = figures {
         figures.serve(tasks)?;
     }
+    operator::serve(config, &app, tasks)?;
     let router = build::router(config, registration, &app);
     tasks.spawn(parlour_api::serve(listener, router, tasks.clone()));
     app.start();

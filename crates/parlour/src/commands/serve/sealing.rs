@@ -3,7 +3,7 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::{ErrorKind, Write},
+    io::Write,
     os::unix::fs::OpenOptionsExt,
     path::Path,
 };
@@ -13,28 +13,61 @@ use parlour_app::{
     runtime::{Chance, SystemChance},
 };
 
+use parlour_store::{Store, StoreError};
+
 use crate::{
     config::{Config, SealingSecret},
     failure::Failure,
+    sealing_file,
 };
 
-const NAME: &str = "sealing.key";
+/// In `meta`: a digest of the key that the database was first opened with.
+const CHECK: &str = "sealing_check";
 
-/// The folder is there and locked.
+/// The folder is there and locked. The database remembers its key, so that another one is noticed before anything is
+/// written with it.
 ///
 /// # Errors
-/// The file cannot be read or made, or holds something else.
-pub(super) fn key(config: &Config) -> Result<SealingKey, Failure> {
-    if let Some(secret) = &config.storage.sealing_key {
-        return Ok(SealingKey::new(secret.bytes()));
+/// The key cannot be read or made, or is another than the database's.
+pub(super) async fn key(config: &Config, store: &Store) -> Result<SealingKey, Failure> {
+    let unreadable = |e: StoreError| Failure::new(format!("storage.path: cannot read the database: {e}"));
+    let known = store.read(|r| r.meta(CHECK)).await.map_err(unreadable)?;
+    let (secret, from) = secret(config, known.is_some())?;
+    let key = SealingKey::new(secret.bytes());
+    let digest = key.lookup("database", b"");
+    match known {
+        Some(known) if known != digest => Err(Failure::new(format!(
+            "storage.sealing_key: {from} holds another key than the one that this database was written with; put that \
+             one back"
+        ))),
+        Some(_) => Ok(key),
+        None => {
+            store.write(move |tx| tx.set_meta(CHECK, &digest)).await.map_err(unreadable)?;
+            Ok(key)
+        }
     }
-    let path = config.storage.path.0.join(NAME);
-    let secret = match std::fs::read_to_string(&path) {
-        Ok(text) => SealingSecret::parse(text.trim()).map_err(|what| Failure::new(broken(&path, &what)))?,
-        Err(error) if error.kind() == ErrorKind::NotFound => make(&path).map_err(|e| unusable(&path, &e))?,
-        Err(error) => return Err(unusable(&path, &error)),
+}
+
+/// The secret and where it is from.
+fn secret(config: &Config, needed: bool) -> Result<(SealingSecret, String), Failure> {
+    if let Some(secret) = &config.storage.sealing_key {
+        return Ok((secret.clone(), "the config or the environment".to_owned()));
+    }
+    let path = sealing_file::path(&config.storage.path.0);
+    let secret = match sealing_file::read(&path)? {
+        Some(secret) => secret,
+        None if needed => return Err(gone(&path)),
+        None => make(&path).map_err(|e| sealing_file::unusable(&path, &e))?,
     };
-    Ok(SealingKey::new(secret.bytes()))
+    Ok((secret, path.display().to_string()))
+}
+
+fn gone(path: &Path) -> Failure {
+    Failure::new(format!(
+        "storage.sealing_key: {} is not there, and the database was written with it; put it back from a backup, or set \
+         PARLOUR__STORAGE__SEALING_KEY to it",
+        path.display()
+    ))
 }
 
 /// There whole or not at all: a half written key would lock everybody out of what the whole one sealed.
@@ -55,17 +88,6 @@ fn make(path: &Path) -> std::io::Result<SealingSecret> {
     Ok(secret)
 }
 
-fn broken(path: &Path, what: &str) -> String {
-    format!(
-        "storage.sealing_key: {} {what}; put the key back that this database was written with",
-        path.display()
-    )
-}
-
-fn unusable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(format!("storage.sealing_key: cannot use {}: {error}", path.display()))
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
@@ -75,7 +97,7 @@ mod tests {
     #[test]
     fn a_key_is_made_once_and_for_us_alone() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(NAME);
+        let path = folder.path().join(sealing_file::NAME);
         let made = make(&path).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         let read = SealingSecret::parse(std::fs::read_to_string(&path).unwrap().trim()).unwrap();

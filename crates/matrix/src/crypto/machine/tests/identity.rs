@@ -84,6 +84,26 @@ async fn a_lost_store_makes_a_new_device_with_the_old_identity() {
 }
 
 #[tokio::test]
+async fn a_new_device_reads_what_was_said_to_the_one_before() {
+    let mut world = World::default();
+    let mut ada = world.signed("@agent_ada:x", "A").await;
+    let mut pat = world.signed("@pat:x", "P").await;
+    world.share_with(&mut pat, &ada).await;
+    let words = world.say(&mut pat, "to the first device").await;
+    assert_eq!(world.receive(&mut ada).await.room_keys.len(), 1);
+
+    let mut again = world.create("@agent_ada:x", "A2").await;
+    assert!(matches!(again.decrypt(&words, room()).await.unwrap_err(), Undecryptable::MissingKey { .. }));
+    again.inherit(world.rows(), ada.account()).await.unwrap();
+    world.commit(&mut again);
+    let again = world.reopen(again).await;
+    assert_eq!(again.room_keys(world.rows()).await.unwrap().len(), 1);
+    let got = again.decrypt(&words, room()).await.unwrap();
+    assert_eq!((body(&got).as_str(), got.trust), ("to the first device", SenderTrust::CrossSigned));
+    assert!(!again.is_prepared(room()), "it speaks with keys of its own");
+}
+
+#[tokio::test]
 async fn seeds_of_somebody_else_are_not_taken() {
     let mut world = World::default();
     let ada = world.signed("@agent_ada:x", "A").await;

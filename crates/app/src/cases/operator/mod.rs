@@ -1,0 +1,3 @@
+//! What the operator's commands ask of a bridge that runs.
+
+mod status;

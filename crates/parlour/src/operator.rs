@@ -1,0 +1,104 @@
+//! Calls to the bridge that runs, for the operator's commands.
+
+use std::{io, path::Path, time::Duration};
+
+use parlour_api::OPERATOR_PREFIX;
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::{
+    config::Config,
+    failure::Failure,
+    socket::{self, Reach},
+};
+
+/// Closing a room, for one, asks the homeserver, which may take its minute.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Asks the bridge that runs.
+///
+/// # Errors
+/// No bridge runs, or it refuses.
+pub(crate) fn ask<T>(
+    config: &Config,
+    question: impl AsyncFnOnce(&Operator) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|e| Failure::new(format!("cannot start: {e}; close some programs")))?;
+    runtime.block_on(async { question(&Operator::connect(config)?).await })
+}
+
+/// A bridge that runs on this config's data folder.
+pub(crate) struct Operator {
+    http: reqwest::Client,
+    _reach: Reach,
+}
+
+impl Operator {
+    /// # Errors
+    /// No bridge runs, or this user may not talk to it; the line says which.
+    pub(crate) fn connect(config: &Config) -> Result<Self, Failure> {
+        let folder = &config.storage.path.0;
+        let reach = Reach::of(folder).map_err(|error| unreachable(folder, &error))?;
+        socket::knock(&reach).map_err(|error| unreachable(folder, &error))?;
+        // no connection here uses TLS, but the client wants a library for it chosen
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder().unix_socket(reach.path()).tls_certs_only([]).timeout(PATIENCE);
+        let http = http.build().map_err(|error| Failure::new(format!("no HTTP client: {error}")))?;
+        Ok(Self { http, _reach: reach })
+    }
+
+    /// What is at a path below the operator's prefix.
+    ///
+    /// # Errors
+    /// As for [`Self::call`].
+    pub(crate) async fn get(&self, path: &str) -> Result<Value, Failure> {
+        self.call(Method::GET, path, None).await
+    }
+
+    /// # Errors
+    /// The bridge refuses it, with its own words; or it goes away meanwhile.
+    pub(crate) async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, Failure> {
+        let request = self.http.request(method, format!("http://localhost{OPERATOR_PREFIX}{path}"));
+        let request = match body {
+            Some(body) => request.json(body),
+            None => request,
+        };
+        let gone = |e: reqwest::Error| {
+            Failure::new(format!("the bridge gave no whole answer: {}; look into its log", e.without_url()))
+        };
+        let response = request.send().await.map_err(gone)?;
+        let status = response.status();
+        let body: Value = serde_json::from_slice(&response.bytes().await.map_err(gone)?).unwrap_or_default();
+        if status.is_success() {
+            return Ok(body);
+        }
+        match (body["code"].as_str(), body["message"].as_str()) {
+            (Some("route_not_found" | "method_not_allowed"), _) => Err(Failure::new(
+                "the bridge that runs is of another version than this command; restart it with this one",
+            )),
+            (Some(code), Some(message)) => Err(Failure::new(format!("{message} ({code})"))),
+            _ => Err(Failure::new(format!("the bridge answered with status {status}; look into its log"))),
+        }
+    }
+}
+
+fn unreachable(folder: &Path, error: &io::Error) -> Failure {
+    let socket = socket::path(folder);
+    let socket = socket.display();
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Failure::new(format!(
+            "no bridge runs on storage.path ({}): start it with parlour serve and this config",
+            folder.display()
+        )),
+        io::ErrorKind::PermissionDenied => Failure::new(format!(
+            "this user may not talk to the bridge ({socket}): call this as the user that runs it"
+        )),
+        _ => Failure::new(format!("cannot reach the bridge at {socket}: {error}")),
+    }
+}

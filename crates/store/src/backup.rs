@@ -1,0 +1,52 @@
+//! A copy of the database, also while a bridge works with it.
+
+use std::{fs::OpenOptions, io, os::unix::fs::OpenOptionsExt, path::Path};
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::{COPY, StoreError, db::BUSY_MS};
+
+/// Writes a copy of the database of `folder` to the file `copy`, which must not be there yet: one moment of it, whole,
+/// compact and checked. Who works with the database goes on meanwhile. The copy says that it is one, so that the bridge
+/// that is started on it reuses nothing of what was used after it.
+///
+/// # Errors
+/// There is no database, it cannot be read, or the copy cannot be written or is not sound.
+pub fn backup(folder: &Path, copy: &Path) -> Result<(), StoreError> {
+    let source = folder.join("parlour.db");
+    let at = |path: &Path| {
+        let path = path.display().to_string();
+        move |cause| StoreError::Unusable { path, cause }
+    };
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(copy);
+    file.map_err(|cause| StoreError::Folder { path: copy.display().to_string(), cause })?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(&source, flags).map_err(at(&source))?;
+    connection.busy_timeout(std::time::Duration::from_millis(BUSY_MS)).map_err(at(&source))?;
+    let name = copy.to_str().ok_or_else(|| StoreError::Folder {
+        path: copy.display().to_string(),
+        cause: io::Error::new(io::ErrorKind::InvalidInput, "the path is no UTF-8"),
+    })?;
+    connection.execute("VACUUM INTO ?1", [name]).map_err(at(copy))?;
+    drop(connection);
+    mark_and_check(copy).map_err(at(copy))?;
+    sync(copy).map_err(|cause| StoreError::Folder { path: copy.display().to_string(), cause })
+}
+
+fn mark_and_check(copy: &Path) -> rusqlite::Result<()> {
+    let connection = Connection::open_with_flags(copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.execute("INSERT INTO meta (name, value) VALUES (?1, x'31') ON CONFLICT DO NOTHING", [COPY])?;
+    let verdict: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
+    let stray = connection.prepare("PRAGMA foreign_key_check")?.exists([])?;
+    if verdict == "ok" && !stray {
+        return Ok(());
+    }
+    let what = if stray { "the copy has rows that point nowhere" } else { "the copy is not sound" };
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+    Err(rusqlite::Error::SqliteFailure(code, Some(what.to_owned())))
+}
+
+fn sync(copy: &Path) -> io::Result<()> {
+    std::fs::File::open(copy)?.sync_all()?;
+    copy.parent().map_or(Ok(()), |folder| std::fs::File::open(folder)?.sync_all())
+}
