@@ -18,4 +18,5 @@ mod people_rooms;
 mod sends;
 mod switched;
 mod talk;
+mod withheld;
 mod world;
