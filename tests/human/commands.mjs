@@ -2,7 +2,7 @@
 import { UserId } from "@matrix-org/matrix-sdk-crypto-wasm";
 import { AllDevicesIsolationMode, OnlySignedDevicesIsolationMode } from "matrix-js-sdk/lib/crypto-api/index.js";
 import { delay, describe, kindOf, settle } from "./events.mjs";
-import { late } from "./session.mjs";
+import { held, late, release } from "./session.mjs";
 
 /** How long a room may take into the client's sync. */
 const SYNC_MS = 20_000;
@@ -86,6 +86,11 @@ export const commands = {
   new_session: async ({ client }, c) => (await client.getCrypto().forceDiscardSession(c.room), {}),
   // {ms}: from now on keys reach others so much later than the messages that need them; 0 is at once
   delay_keys: async (_person, c) => ((late.ms = c.ms), {}),
+  // {user}: from now on room keys do not reach this user; `hold_no_more` ends that for later ones, `release_keys` sends
+  // those that were held
+  hold_keys: async (_person, c) => (held.users.add(c.user), {}),
+  hold_no_more: async (_person, c) => (held.users.delete(c.user), {}),
+  release_keys: async (_person, c) => (await release(c.user), {}),
 };
 
 async function eventually(look, what) {

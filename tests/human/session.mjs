@@ -10,9 +10,38 @@ const FIRST_SYNC_MS = 60_000;
 /** Room keys leave the client this much later than it believes; see `delay_keys`. */
 export const late = { ms: 0 };
 
+/** Room keys for these users stay in the client, which believes that they went; see `hold_keys`. */
+export const held = { users: new Set(), letters: [] };
+
+/** Sends what was held back for a user after all. */
+export async function release(user) {
+  held.users.delete(user);
+  const letters = held.letters.filter((letter) => letter.user === user);
+  held.letters = held.letters.filter((letter) => letter.user !== user);
+  for (const { url, init } of letters) {
+    const response = await fetch(url, init);
+    if (!response.ok) throw new Error("the homeserver refuses held keys: " + response.status);
+  }
+}
+
+/** Puts the messages for held users aside, each as a request of its own; gives the request without them. */
+function holdBack(url, init) {
+  const body = JSON.parse(init.body);
+  const aside = Object.keys(body.messages).filter((user) => held.users.has(user));
+  for (const user of aside) {
+    const own = JSON.stringify({ messages: { [user]: body.messages[user] } });
+    const address = String(url) + "." + held.letters.length + "." + Date.now();
+    held.letters.push({ user, url: address, init: { method: init.method, headers: init.headers, body: own } });
+    delete body.messages[user];
+  }
+  return { ...init, body: JSON.stringify(body) };
+}
+
 /** Fetches as ever, but takes its time over to-device messages while the client goes on. */
 async function fetchFn(url, init) {
-  if (!late.ms || !String(url).includes("/sendToDevice/m.room.encrypted/")) return fetch(url, init);
+  if (!String(url).includes("/sendToDevice/m.room.encrypted/")) return fetch(url, init);
+  if (held.users.size) init = holdBack(url, init);
+  if (!late.ms) return fetch(url, init);
   // The client's signal ends what it gave up; it has not given up this.
   setTimeout(() => fetch(url, { ...init, signal: undefined }), late.ms);
   return new Response("{}", { status: 200, headers: { "Content-Type": "application/json" } });

@@ -11,36 +11,36 @@ use parlour_domain::{
 
 use crate::{
     inbox::up_to_date,
-    live::{AgentLive, RoomLive, RoomLog},
+    live::{AgentLive, RoomLive},
     view::{Quote, Seen},
 };
 
-pub(crate) fn see(agent: &AgentLive, seat: &Seat, room: &RoomLive, message: &Arc<Message>) -> Seen {
+/// `None`: not for this agent after all.
+pub(crate) fn see(agent: &AgentLive, seat: &Seat, room: &RoomLive, message: &Arc<Message>) -> Option<Seen> {
     let me = agent.user_id();
     let kind = room.kind();
-    let answered = room.with_log(|log| answered(log, seat, message));
-    let answered = answered.filter(|m| up_to_date(agent, seat).sees(m));
-    Seen {
+    let answered = room.with_log(|log| log.event(message.body.reply_to.as_ref()?).cloned());
+    let seat = up_to_date(agent, seat);
+    let message = seat.read(message)?;
+    let hidden = answered.as_ref().is_some_and(|m| !seat.sees(m));
+    let answered = answered.and_then(|m| seat.read(&m));
+    Some(Seen {
         room: room.room(),
         from_me: message.sender == me,
         mentions_me: message.mentions(me, kind),
         mentions_everyone: message.body.mentions_everyone && kind == RoomKind::Private,
-        before_join: seat.before_join(message),
-        reply_to: reply_to(message, answered.as_deref()),
+        before_join: seat.before_join(&message),
+        reply_to: reply_to(&message, answered.as_deref(), hidden),
         quote: answered.as_deref().map(quote),
-        message: message.clone(),
-    }
+        message,
+    })
 }
 
-/// The message it answers, where that is kept and the agent may see it.
-fn answered(log: &RoomLog, seat: &Seat, message: &Message) -> Option<Arc<Message>> {
-    log.event(message.body.reply_to.as_ref()?).filter(|m| seat.sees(m)).cloned()
-}
-
-/// Where what it answers is not known any more, its event id is all that is left to say.
-fn reply_to(message: &Message, answered: Option<&Message>) -> Option<String> {
+/// Where what it answers is not known any more, or not to the agent, its event id is all that is left to say.
+fn reply_to(message: &Message, answered: Option<&Message>, hidden: bool) -> Option<String> {
     let event_id = message.body.reply_to.as_ref()?;
-    let message_id = answered.map(|m| m.message_id).or(message.replied.as_ref().map(|r| r.message_id));
+    let before = message.replied.as_ref().filter(|_| !hidden).map(|r| r.message_id);
+    let message_id = answered.map(|m| m.message_id).or(before);
     Some(message_id.map_or_else(|| event_id.to_string(), |id| id.to_string()))
 }
 

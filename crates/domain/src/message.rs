@@ -32,9 +32,29 @@ pub struct Message {
     pub hops: u32,
     /// What `body.reply_to` was when this message came in; `None` where that message was not kept.
     pub replied: Option<Replied>,
+    /// Its author's later wordings, oldest first. Who may read the message may not be allowed to read them.
+    pub edits: Vec<Edit>,
 }
 
-/// What a message says, read from its content. An edit replaces it.
+/// New words for a message, by its author.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    pub event_id: OwnedEventId,
+    pub told: Told,
+    pub text: String,
+    pub attachment_name: Option<String>,
+}
+
+/// When and how something came to be known: what decides who may read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    pub seq: Seq,
+    pub pos: Pos,
+    pub visibility: Visibility,
+    pub encrypted: bool,
+}
+
+/// What a message says, read from its content. Whom it mentions and what it answers is not changed by edits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Body {
     pub text: String,
@@ -63,6 +83,18 @@ pub struct Replied {
 }
 
 impl Message {
+    #[must_use]
+    pub fn told(&self) -> Told {
+        Told { seq: self.seq, pos: self.pos, visibility: self.visibility, encrypted: self.encrypted }
+    }
+
+    /// The message as it reads after one of its edits.
+    #[must_use]
+    pub fn worded(&self, edit: &Edit) -> Self {
+        let (text, attachment_name) = (edit.text.clone(), edit.attachment_name.clone());
+        Self { body: Body { text, attachment_name, edited: true, ..self.body.clone() }, edits: vec![], ..self.clone() }
+    }
+
     /// Contract section 4, `mentionsMe`.
     #[must_use]
     pub fn mentions(&self, me: &UserId, kind: RoomKind) -> bool {
@@ -117,6 +149,17 @@ pub(crate) mod samples {
             hops: 0,
             body: Body { text: format!("message {n}"), ..Body::default() },
             replied: None,
+            edits: vec![],
+        }
+    }
+
+    /// Edit `n` of it, made like the message but at place and arrival `n`.
+    pub(crate) fn edit(n: i64, of: &Message) -> Edit {
+        Edit {
+            event_id: event(n),
+            told: Told { seq: Seq(n), pos: Pos(n), ..of.told() },
+            text: format!("edit {n}"),
+            attachment_name: None,
         }
     }
 

@@ -1,14 +1,17 @@
 //! An agent's place in a room: what it may see there and how far it has acknowledged.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use ruma::UserId;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ids::{RoomKey, Seq},
+    ids::{Pos, RoomKey, Seq},
     limits::CONTEXT_MESSAGES,
-    message::Message,
+    message::{Message, Told},
     visibility::{Membership, Period, may_see},
 };
 
@@ -23,7 +26,7 @@ pub struct Seat {
     pub context: Option<Context>,
     /// Whether a wait has covered the room since the agent entered it.
     pub opened: bool,
-    /// Messages that the agent's own device has no key for.
+    /// Messages and edits that the agent's own device has no key for.
     pub withheld: BTreeSet<Seq>,
     /// Messages whose key came late, with the arrival number that they have for this agent; until acknowledged.
     pub late: BTreeMap<Seq, Seq>,
@@ -60,10 +63,21 @@ impl Seat {
 
     #[must_use]
     pub fn sees(&self, message: &Message) -> bool {
-        if self.withheld.contains(&message.seq) || (message.encrypted && !self.was_there(message)) {
-            return false;
-        }
-        may_see(message.visibility, message.pos, &self.periods)
+        self.may_read(message.told())
+    }
+
+    /// The message with the newest words that the agent may read; `None`: not even the message itself. An edit that was
+    /// made while it was away, or whose key it has not, is as if it were not there.
+    #[must_use]
+    pub fn read(&self, message: &Arc<Message>) -> Option<Arc<Message>> {
+        let newest = || message.edits.iter().rfind(|edit| self.may_read(edit.told));
+        self.sees(message).then(|| newest().map_or_else(|| message.clone(), |e| Arc::new(message.worded(e))))
+    }
+
+    fn may_read(&self, told: Told) -> bool {
+        !self.withheld.contains(&told.seq)
+            && (!told.encrypted || self.was_in(told.pos))
+            && may_see(told.visibility, told.pos, &self.periods)
     }
 
     /// When the message came, as far as this agent is concerned.
@@ -112,7 +126,13 @@ impl Seat {
     }
 
     fn was_there(&self, message: &Message) -> bool {
-        self.periods.iter().any(|p| p.membership == Membership::Joined && p.holds(message.pos))
+        self.was_in(message.pos)
+    }
+
+    /// Joined at this place of the room's order.
+    #[must_use]
+    pub fn was_in(&self, pos: Pos) -> bool {
+        self.periods.iter().any(|p| p.membership == Membership::Joined && p.holds(pos))
     }
 }
 
@@ -130,12 +150,12 @@ impl Context {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
     use ruma::user_id;
 
     use super::*;
     use crate::{
-        ids::Pos,
-        message::samples::{ADA, said},
+        message::samples::{ADA, edit, said},
         visibility::Visibility,
     };
 
@@ -176,5 +196,31 @@ mod tests {
         let held: Vec<i64> = log.iter().filter(|m| seat.holds(m, me)).map(|m| m.seq.0).collect();
         assert_eq!(held, [2, 3, 7, 8, 9]);
         assert!(seat.present());
+    }
+    /// In from 1 to 10 and from 20 on, of message 5 and its edits at 6 and `at`.
+    #[rstest]
+    #[case::while_in(8, Visibility::Invited, true, "edit 8")]
+    #[case::while_away(15, Visibility::Invited, false, "edit 6")]
+    #[case::while_away_where_all_is_shared(15, Visibility::Shared, false, "edit 15")]
+    #[case::while_away_and_encrypted(15, Visibility::Shared, true, "edit 6")]
+    #[case::after_coming_back(25, Visibility::Joined, true, "edit 25")]
+    fn an_edit_is_read_by_who_may_read_it(
+        #[case] at: i64,
+        #[case] visibility: Visibility,
+        #[case] encrypted: bool,
+        #[case] read: &str,
+    ) {
+        let mut message = Message { visibility, encrypted, ..said(5, ADA) };
+        message.edits = vec![edit(6, &message), edit(at, &message)];
+        let mut seat = Seat::new(RoomKey(1), joined(0, Some(10)));
+        seat.periods.push(joined(20, None));
+        let text = |seat: &Seat| seat.read(&Arc::new(message.clone())).map(|m| m.body.text.clone());
+        assert_eq!(text(&seat).as_deref(), Some(read));
+        seat.withheld.insert(Seq(at));
+        assert_eq!(text(&seat).as_deref(), Some("edit 6"));
+        seat.withheld.insert(Seq(6));
+        assert_eq!(text(&seat).as_deref(), Some("message 5"));
+        seat.withheld = [Seq(5)].into();
+        assert_eq!(text(&seat), None, "an edit shows nothing of a message that is withheld");
     }
 }

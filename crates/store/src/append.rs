@@ -56,6 +56,11 @@ pub enum Appended {
 impl Tx<'_> {
     /// Adds a message at the end of its room's order.
     pub fn append(&self, entry: NewEntry) -> Result<Appended, StoreError> {
+        self.append_at(entry, None)
+    }
+
+    /// The same `at` a place that was kept for it.
+    pub fn append_at(&self, entry: NewEntry, at: Option<Pos>) -> Result<Appended, StoreError> {
         if let Some((seq, pos, echoed)) = self.known(&entry.event_id)? {
             return if entry.echoed && !echoed {
                 self.confirm(&entry, seq, pos)
@@ -63,10 +68,10 @@ impl Tx<'_> {
                 Ok(Appended::Known)
             };
         }
-        if self.is_past(&entry.event_id)? {
+        if self.is_past(&entry.event_id)? || self.was_retracted(&entry.event_id, &entry.sender, entry.room)? {
             return Ok(Appended::Known);
         }
-        let pos = self.next_place(entry.room, entry.echoed)?;
+        let pos = at.map_or_else(|| self.next_place(entry.room, entry.echoed), Ok)?;
         self.insert(entry, pos).map(Appended::New)
     }
 
@@ -74,37 +79,55 @@ impl Tx<'_> {
     /// (`None`: at the end), after what precedes it. What is known already is left out, and what stood before it goes
     /// before it. Returns what was added.
     pub fn fill_in(&self, entries: Vec<NewEntry>, before: Option<Pos>) -> Result<Vec<Message>, StoreError> {
-        // what goes to the end was lost; what goes before something is history
-        let lost = before.is_none();
-        let (mut added, mut run, mut seen) = (vec![], vec![], HashSet::new());
-        for entry in entries {
-            match self.known(&entry.event_id)? {
-                Some((_, pos, _)) if before.is_none_or(|b| pos < b) => {
-                    self.fill_run(std::mem::take(&mut run), Some(pos), lost, &mut added)?;
-                }
-                Some(_) => {}
-                None if self.is_past(&entry.event_id)? || !seen.insert(entry.event_id.clone()) => {}
-                None => run.push(entry),
-            }
-        }
-        self.fill_run(run, before, lost, &mut added)?;
-        Ok(added)
+        let Some(room) = entries.first().map(|e| e.room) else { return Ok(vec![]) };
+        let events: Vec<OwnedEventId> = entries.iter().map(|e| e.event_id.clone()).collect();
+        let places = self.reserve(room, &events, before)?;
+        let new = entries.into_iter().zip(places).filter_map(|(entry, pos)| Some((entry, pos?)));
+        new.map(|(entry, pos)| self.insert(entry, pos)).collect()
     }
 
-    fn fill_run(
+    /// Places for events of one room that were missed, oldest first, as in [`Tx::fill_in`], and in the same order.
+    /// `None`: known already, or to stay out.
+    pub fn reserve(
         &self,
-        run: Vec<NewEntry>,
+        room: RoomKey,
+        events: &[OwnedEventId],
+        before: Option<Pos>,
+    ) -> Result<Vec<Option<Pos>>, StoreError> {
+        // what goes to the end was lost; what goes before something is history
+        let lost = before.is_none();
+        let (mut given, mut run, mut seen) = (vec![None; events.len()], vec![], HashSet::new());
+        for (at, event) in events.iter().enumerate() {
+            match self.place_of(event)? {
+                Some(pos) if before.is_none_or(|b| pos < b) => {
+                    self.reserve_run(room, std::mem::take(&mut run), Some(pos), lost, &mut given)?;
+                }
+                Some(_) => {}
+                None if self.is_past(event)? || !seen.insert(event) => {}
+                None => run.push(at),
+            }
+        }
+        self.reserve_run(room, run, before, lost, &mut given)?;
+        Ok(given)
+    }
+
+    fn reserve_run(
+        &self,
+        room: RoomKey,
+        run: Vec<usize>,
         before: Option<Pos>,
         lost: bool,
-        added: &mut Vec<Message>,
+        given: &mut [Option<Pos>],
     ) -> Result<(), StoreError> {
-        let Some(room) = run.first().map(|e| e.room) else { return Ok(()) };
-        let (places, moved) = self.places(room, before, run.len(), lost)?;
-        if let Some(moved) = moved {
-            added.iter_mut().for_each(|m| moved.apply(&mut m.pos));
+        if run.is_empty() {
+            return Ok(());
         }
-        for (entry, pos) in run.into_iter().zip(places) {
-            added.push(self.insert(entry, pos)?);
+        let (places, moved) = self.places(room, before, run.len(), (lost, given))?;
+        if let Some(moved) = moved {
+            given.iter_mut().flatten().for_each(|pos| moved.apply(pos));
+        }
+        for (at, pos) in run.into_iter().zip(places) {
+            given[at] = Some(pos);
         }
         Ok(())
     }
@@ -134,7 +157,9 @@ impl Tx<'_> {
             entry.encrypted,
             entry.hops,
         ])?;
-        Ok(message(entry, Seq(self.0.last_insert_rowid()), pos, replied))
+        let seq = Seq(self.0.last_insert_rowid());
+        let edits = self.edits_of(entry.room, &entry.event_id)?;
+        Ok(Message { edits, ..message(entry, seq, pos, replied) })
     }
 
     /// The echo tells an own message's time; and its place, if others have come in between.
@@ -154,8 +179,32 @@ impl Tx<'_> {
         Ok(found.optional()?)
     }
 
+    /// Where something stands in its room's order: a message, an edit, or what waits for its key.
+    fn place_of(&self, event_id: &EventId) -> Result<Option<Pos>, StoreError> {
+        let mut query = self.0.prepare_cached(
+            "SELECT pos FROM log WHERE event_id = ?1
+             UNION ALL SELECT pos FROM edits WHERE event_id = ?1
+             UNION ALL SELECT pos FROM waiting WHERE event_id = ?1",
+        )?;
+        Ok(query.query_row([event_id.as_str()], |row| row.get(0).map(Pos)).optional()?)
+    }
+
+    /// The next arrival number, for something that is no row of the log.
+    pub(crate) fn next_arrival(&self) -> Result<Seq, StoreError> {
+        let next = "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'log' RETURNING seq";
+        let mut next = self.0.prepare_cached(next)?;
+        let arrival = next.query_row([], |row| row.get(0).map(Seq)).optional()?;
+        drop(next);
+        arrival.map_or_else(|| self.first_arrival(), Ok)
+    }
+
+    fn first_arrival(&self) -> Result<Seq, StoreError> {
+        self.0.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('log', 1)", [])?;
+        Ok(Seq(1))
+    }
+
     /// Was in the log once, or must not get in.
-    fn is_past(&self, event_id: &EventId) -> Result<bool, StoreError> {
+    pub(crate) fn is_past(&self, event_id: &EventId) -> Result<bool, StoreError> {
         let mut query = self.0.prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM evicted WHERE event_digest = ?1)
                  OR EXISTS (SELECT 1 FROM redacted WHERE event_digest = ?1)",
@@ -193,5 +242,6 @@ fn message(entry: NewEntry, seq: Seq, pos: Pos, replied: Option<Replied>) -> Mes
         hops: entry.hops,
         body: entry.body,
         replied,
+        edits: vec![],
     }
 }

@@ -6,7 +6,7 @@ use parlour_domain::{
     ids::{AgentKey, Pos, RoomKey, Seq},
     visibility::Visibility,
 };
-use ruma::{EventId, OwnedEventId};
+use ruma::{EventId, OwnedEventId, OwnedUserId};
 use rusqlite::{OptionalExtension, Row};
 
 use crate::{
@@ -19,10 +19,20 @@ use crate::{
 pub struct Waiting {
     pub event_id: OwnedEventId,
     pub room: RoomKey,
+    /// The room's history visibility when it came.
+    pub visibility: Visibility,
+    pub sender: OwnedUserId,
     pub session_id: String,
     /// The whole event as it came.
     pub event: String,
     pub received_at_ms: i64,
+}
+
+/// The same with the place that is kept for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waits {
+    pub waiting: Waiting,
+    pub pos: Pos,
 }
 
 /// An event that one agent cannot read.
@@ -30,7 +40,7 @@ pub struct Waiting {
 pub struct Exception {
     pub agent: AgentKey,
     pub event_id: OwnedEventId,
-    /// The message; for an edit, that which it changes.
+    /// Arrival number of the message or the edit.
     pub seq: Seq,
     pub room: RoomKey,
     pub session_id: String,
@@ -38,7 +48,7 @@ pub struct Exception {
     pub event: String,
 }
 
-/// What is withheld from one agent in a room, and what it was given late.
+/// Messages and edits that are withheld from one agent in a room, and messages that it was given late.
 pub type Exceptions = (BTreeSet<Seq>, BTreeMap<Seq, Seq>);
 
 /// The echo of a message that was sent encrypted.
@@ -50,12 +60,21 @@ pub struct SealedEcho {
 }
 
 impl Tx<'_> {
-    pub fn put_waiting(&self, waiting: &Waiting) -> Result<(), StoreError> {
-        let put = "INSERT INTO waiting (event_id, room_key, session_id, event, received_at_ms)
-            VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
+    /// Keeps an event until its key comes, and its place in the room's order: the end, or `at`.
+    pub fn put_waiting(&self, waiting: &Waiting, at: Option<Pos>) -> Result<(), StoreError> {
+        let known = self.author_of(&waiting.event_id)?.is_some() || self.is_past(&waiting.event_id)?;
+        if known || self.was_retracted(&waiting.event_id, &waiting.sender, waiting.room)? {
+            return Ok(());
+        }
+        let pos = at.map_or_else(|| self.next_place(waiting.room, true), Ok)?;
+        let put = "INSERT INTO waiting (event_id, room_key, pos, sender, visibility, session_id, event, received_at_ms)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
         self.0.prepare_cached(put)?.execute((
             waiting.event_id.as_str(),
             waiting.room.0,
+            pos.0,
+            waiting.sender.as_str(),
+            waiting.visibility.as_str(),
             &waiting.session_id,
             &waiting.event,
             waiting.received_at_ms,
@@ -63,9 +82,10 @@ impl Tx<'_> {
         Ok(())
     }
 
-    pub fn drop_waiting(&self, event_id: &EventId) -> Result<(), StoreError> {
-        self.0.prepare_cached("DELETE FROM waiting WHERE event_id = ?1")?.execute([event_id.as_str()])?;
-        Ok(())
+    /// It does not wait any more; the place that was kept for it.
+    pub fn drop_waiting(&self, event_id: &EventId) -> Result<Option<Pos>, StoreError> {
+        let mut gone = self.0.prepare_cached("DELETE FROM waiting WHERE event_id = ?1 RETURNING pos")?;
+        Ok(gone.query_row([event_id.as_str()], |row| row.get(0).map(Pos)).optional()?)
     }
 
     /// What has waited since before `since_ms` without anybody being told is a gap before the message `before`.
@@ -100,7 +120,27 @@ impl Tx<'_> {
         Ok(query.query_row((place, event), |row| row.get(0))?)
     }
 
-    /// Keeps a message from an agent.
+    /// The agents that were in a room at a place of its order, but for some.
+    pub fn seated_at(
+        &self,
+        room: RoomKey,
+        pos: Pos,
+        but: &BTreeSet<AgentKey>,
+    ) -> Result<Vec<AgentKey>, StoreError> {
+        let mut query = self.0.prepare_cached("SELECT agent_key FROM seats WHERE room_key = ?1")?;
+        let seated = query.query_map([room.0], |row| row.get(0).map(AgentKey))?;
+        let seated = seated.collect::<Result<Vec<_>, _>>()?;
+        drop(query);
+        let mut there = vec![];
+        for agent in seated.into_iter().filter(|agent| !but.contains(agent)) {
+            if self.seat(agent, room)?.is_some_and(|row| row.seat.was_in(pos)) {
+                there.push(agent);
+            }
+        }
+        Ok(there)
+    }
+
+    /// Keeps a message or an edit from an agent.
     pub fn withhold(&self, exception: &Exception) -> Result<(), StoreError> {
         let put = "INSERT INTO exceptions (agent_key, event_id, seq, room_key, session_id, event)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
@@ -115,16 +155,25 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The key of an event has come for an agent from which it was withheld: a new arrival for this agent, with a number
-    /// of its own, so that acknowledging what came before does not take it along.
-    pub fn readable_now(&self, agent: AgentKey, event_id: &EventId) -> Result<Seq, StoreError> {
-        self.0.prepare_cached("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'log'")?.execute([])?;
-        let mut query = self.0.prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'log'")?;
-        let arrival: i64 = query.query_row([], |row| row.get(0))?;
+    /// The key of an event has come for an agent from which it was withheld. A message is a new arrival for this agent,
+    /// with a number of its own, so that acknowledging what came before does not take it along. An edit wakes nobody.
+    pub fn readable_now(&self, agent: AgentKey, event_id: &EventId) -> Result<Option<Seq>, StoreError> {
+        if self.known(event_id)?.is_none() {
+            let gone = "DELETE FROM exceptions WHERE agent_key = ?1 AND event_id = ?2";
+            self.0.prepare_cached(gone)?.execute((agent.0, event_id.as_str()))?;
+            return Ok(None);
+        }
+        let arrival = self.next_arrival()?;
         let set =
             "UPDATE exceptions SET late_at = ?3 WHERE agent_key = ?1 AND event_id = ?2 AND late_at IS NULL";
-        self.0.prepare_cached(set)?.execute((agent.0, event_id.as_str(), arrival))?;
-        Ok(Seq(arrival))
+        let set = self.0.prepare_cached(set)?.execute((agent.0, event_id.as_str(), arrival.0))?;
+        Ok((set > 0).then_some(arrival))
+    }
+
+    /// The message or the edit with this arrival number has gone.
+    pub(crate) fn forget_exceptions(&self, seq: Seq) -> Result<(), StoreError> {
+        self.0.prepare_cached("DELETE FROM exceptions WHERE seq = ?1")?.execute([seq.0])?;
+        Ok(())
     }
 
     /// What is withheld from an agent in a room, and what it was given late.
@@ -132,9 +181,13 @@ impl Tx<'_> {
         exceptions(self.0, agent, room)
     }
 
-    /// Where a message of this event is in the log.
-    pub fn seq_of(&self, event_id: &EventId) -> Result<Option<Seq>, StoreError> {
-        Ok(self.known(event_id)?.map(|(seq, ..)| seq))
+    /// Arrival number and place of a message or an edit.
+    pub fn told_of(&self, event_id: &EventId) -> Result<Option<(Seq, Pos)>, StoreError> {
+        let mut query = self.0.prepare_cached(
+            "SELECT seq, pos FROM log WHERE event_id = ?1 UNION ALL SELECT seq, pos FROM edits WHERE event_id = ?1",
+        )?;
+        let told = |row: &Row<'_>| Ok((Seq(row.get(0)?), Pos(row.get(1)?)));
+        Ok(query.query_row([event_id.as_str()], told).optional()?)
     }
 
     /// An echo gives an own encrypted message, known from the answer to its send, its time and its place.
@@ -154,9 +207,7 @@ impl Tx<'_> {
         up_to: Seq,
         room: Option<RoomKey>,
     ) -> Result<(), StoreError> {
-        let forget = "DELETE FROM exceptions WHERE agent_key = ?1 AND late_at <= ?2 AND room_key = ifnull(?3, room_key)
-            AND NOT EXISTS (SELECT 1 FROM exceptions AS other WHERE other.agent_key = ?1
-                AND other.seq = exceptions.seq AND other.late_at IS NULL)";
+        let forget = "DELETE FROM exceptions WHERE agent_key = ?1 AND late_at <= ?2 AND room_key = ifnull(?3, room_key)";
         let row = (agent.0, up_to.0, room.map(|r| r.0));
         self.0.prepare_cached(forget)?.execute(row)?;
         Ok(())
@@ -164,20 +215,20 @@ impl Tx<'_> {
 }
 
 impl Reader<'_> {
-    /// What waits for one of these room keys, by arrival.
-    pub fn waiting(&self, keys: &[(RoomKey, String)]) -> Result<Vec<Waiting>, StoreError> {
+    /// What waits for one of these room keys, in the rooms' order.
+    pub fn waiting(&self, keys: &[(RoomKey, String)]) -> Result<Vec<Waits>, StoreError> {
         let query = "SELECT * FROM waiting WHERE room_key = ?1 AND session_id = ?2";
         let mut query = self.0.prepare_cached(query)?;
         let mut all = vec![];
         for (room, session_id) in keys {
             let rows = query.query_and_then((room.0, session_id), |row| {
-                Ok::<_, StoreError>((row.get::<_, i64>("arrival")?, waiting(row)?))
+                Ok::<_, StoreError>(Waits { waiting: waiting(row)?, pos: Pos(row.get("pos")?) })
             })?;
             all.extend(rows.collect::<Result<Vec<_>, _>>()?);
         }
-        all.sort_by_key(|(arrival, _)| *arrival);
-        all.dedup_by_key(|(arrival, _)| *arrival);
-        Ok(all.into_iter().map(|(_, waiting)| waiting).collect())
+        all.sort_by_key(|waits| (waits.waiting.room, waits.pos));
+        all.dedup_by(|a, b| a.waiting.event_id == b.waiting.event_id);
+        Ok(all)
     }
 
     /// The rooms in which something waits for a key.
@@ -212,22 +263,20 @@ impl Reader<'_> {
     }
 }
 
-/// A message is withheld while one of its events is: its text is what the last edit made of it.
 pub(crate) fn exceptions(
     db: &rusqlite::Connection,
     agent: AgentKey,
     room: RoomKey,
 ) -> Result<Exceptions, StoreError> {
-    let query = "SELECT seq, min(late_at IS NOT NULL), max(late_at) FROM exceptions
-        WHERE agent_key = ?1 AND room_key = ?2 GROUP BY seq";
+    let query = "SELECT seq, late_at FROM exceptions WHERE agent_key = ?1 AND room_key = ?2";
     let mut query = db.prepare_cached(query)?;
     let mut rows = query.query((agent.0, room.0))?;
     let (mut withheld, mut late) = Exceptions::default();
     while let Some(row) = rows.next()? {
         let seq = Seq(row.get(0)?);
-        match (row.get::<_, bool>(1)?, row.get::<_, Option<i64>>(2)?) {
-            (true, Some(at)) => drop(late.insert(seq, Seq(at))),
-            _ => drop(withheld.insert(seq)),
+        match row.get::<_, Option<i64>>(1)? {
+            Some(at) => drop(late.insert(seq, Seq(at))),
+            None => drop(withheld.insert(seq)),
         }
     }
     Ok((withheld, late))
@@ -237,6 +286,8 @@ fn waiting(row: &Row<'_>) -> Result<Waiting, StoreError> {
     Ok(Waiting {
         event_id: id(&text(row, "event_id")?, "waiting.event_id")?,
         room: RoomKey(row.get("room_key")?),
+        visibility: Visibility::parse(&text(row, "visibility")?),
+        sender: id(&text(row, "sender")?, "waiting.sender")?,
         session_id: row.get("session_id")?,
         event: row.get("event")?,
         received_at_ms: row.get("received_at_ms")?,

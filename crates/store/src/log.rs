@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::{
     Reader, StoreError, Tx,
+    edits::edits_in,
     value::{from_json, id, message_id, text},
 };
 
@@ -46,7 +47,13 @@ impl Reader<'_> {
     /// A room's kept messages, by arrival.
     pub fn room_log(&self, room: RoomKey) -> Result<Vec<Message>, StoreError> {
         let mut query = self.0.prepare_cached("SELECT * FROM log WHERE room_key = ?1 ORDER BY seq")?;
-        query.query_and_then([room.0], message)?.collect()
+        let mut messages = query.query_and_then([room.0], message)?.collect::<Result<Vec<_>, _>>()?;
+        for (seq, edit) in edits_in(self.0, room)? {
+            if let Ok(at) = messages.binary_search_by_key(&seq, |m| m.seq) {
+                messages[at].edits.push(edit);
+            }
+        }
+        Ok(messages)
     }
 
     pub fn room_gaps(&self, room: RoomKey) -> Result<Vec<Gap>, StoreError> {
@@ -114,6 +121,7 @@ fn message(row: &Row<'_>) -> Result<Message, StoreError> {
         hops: row.get("hops")?,
         body: from_json(&text(row, "body")?, "log.body")?,
         replied: replied.map(|r| from_json(&r, "log.replied")).transpose()?,
+        edits: vec![],
     })
 }
 

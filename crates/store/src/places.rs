@@ -63,17 +63,17 @@ impl Tx<'_> {
 
     /// `count` places before `before`, after what precedes it; or at the end. They take the later half of what is
     /// free, so that history which is paged through backwards finds as much again before them. `lost`: they came after
-    /// what is settled, and only the telling of them was missed.
+    /// what is settled, and only the telling of them was missed. `given`: places that are taken by others already.
     pub(crate) fn places(
         &self,
         room: RoomKey,
         before: Option<Pos>,
         count: usize,
-        lost: bool,
+        (lost, given): (bool, &[Option<Pos>]),
     ) -> Result<(Vec<Pos>, Option<Moved>), StoreError> {
         let count = i64::try_from(count).unwrap_or(i64::MAX).min(i64::from(u32::MAX));
         let Some(before) = before else { return Ok((self.next_places(room, true, count)?, None)) };
-        let Some(after) = self.place_before(room, before, lost)? else {
+        let Some(after) = self.place_before(room, before, lost)?.max(newest_before(given, before)) else {
             return Ok((down_from(before, Pos::STEP, count), None));
         };
         let free = before.0 - after;
@@ -89,7 +89,11 @@ impl Tx<'_> {
     /// The place of what comes before: a message; or, of what was lost, also something that is none but bounds periods,
     /// such as a join.
     fn place_before(&self, room: RoomKey, before: Pos, lost: bool) -> Result<Option<i64>, StoreError> {
-        let mut query = self.0.prepare_cached("SELECT max(pos) FROM log WHERE room_key = ?1 AND pos < ?2")?;
+        let mut query = self.0.prepare_cached(
+            "SELECT max(pos) FROM (SELECT max(pos) AS pos FROM log WHERE room_key = ?1 AND pos < ?2
+             UNION ALL SELECT max(pos) FROM edits WHERE room_key = ?1 AND pos < ?2
+             UNION ALL SELECT max(pos) FROM waiting WHERE room_key = ?1 AND pos < ?2)",
+        )?;
         let message: Option<i64> = query.query_row((room.0, before.0), |row| row.get(0))?;
         let settled = Some(self.settled(room)?.0).filter(|settled| lost && *settled < before.0);
         Ok(message.max(settled))
@@ -99,11 +103,15 @@ impl Tx<'_> {
     /// seats. Places are 20 bits apart, so this takes three gaps within each other; the app's copies are wrong in
     /// order, not in content, until it reads the room again.
     fn make_room(&self, room: RoomKey, last: i64, count: i64) -> Result<Moved, StoreError> {
-        let mut first = self.0.prepare_cached("SELECT min(pos) FROM log WHERE room_key = ?1")?;
+        let mut first = self.0.prepare_cached(
+            "SELECT min(pos) FROM (SELECT min(pos) AS pos FROM log WHERE room_key = ?1
+             UNION ALL SELECT min(pos) FROM edits WHERE room_key = ?1
+             UNION ALL SELECT min(pos) FROM waiting WHERE room_key = ?1)",
+        )?;
         let first: i64 = first.query_row([room.0], |row| row.get(0))?;
         let moved = Moved { last, by: (last - first + 1).max(2 * count * Pos::STEP) };
         tracing::warn!(room = room.0, "no room left between two messages: the older ones were moved");
-        for table in ["log", "evicted"] {
+        for table in ["log", "evicted", "edits", "waiting", "redactions"] {
             let shift = format!("UPDATE {table} SET pos = pos - ?3 WHERE room_key = ?1 AND pos <= ?2");
             self.0.prepare_cached(&shift)?.execute((room.0, moved.last, moved.by))?;
         }
@@ -126,6 +134,10 @@ impl Tx<'_> {
         }
         Ok(())
     }
+}
+
+fn newest_before(given: &[Option<Pos>], before: Pos) -> Option<i64> {
+    given.iter().flatten().filter(|pos| **pos < before).map(|pos| pos.0).max()
 }
 
 fn down_from(before: Pos, step: i64, count: i64) -> Vec<Pos> {

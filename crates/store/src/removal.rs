@@ -5,7 +5,7 @@ use parlour_domain::{
     ids::{RoomKey, Seq},
     limits::ROOM_HISTORY,
 };
-use ruma::EventId;
+use ruma::{EventId, UserId};
 use rusqlite::OptionalExtension;
 
 use crate::{StoreError, Tx, value::event_digest};
@@ -31,6 +31,7 @@ impl Tx<'_> {
             self.hand_gap_on(Seq(message.seq))?;
             self.evict_one(room, message)?;
         }
+        self.forget_early_before(room, last)?;
         Ok(old.into_iter().map(|m| Seq(m.seq)).collect())
     }
 
@@ -54,8 +55,35 @@ impl Tx<'_> {
             ON CONFLICT DO NOTHING";
         let row = (event_digest(&old.event_id), room.0, old.seq, old.pos, agent);
         self.0.prepare_cached(remember)?.execute(row)?;
-        self.0.prepare_cached("DELETE FROM log WHERE seq = ?1")?.execute([old.seq])?;
+        self.forget_message(old.seq, &old.event_id)
+    }
+
+    /// With its edits, and with the notes on who cannot read them.
+    fn forget_message(&self, seq: i64, event_id: &str) -> Result<(), StoreError> {
+        self.forget_edits_of(event_id)?;
+        self.forget_exceptions(Seq(seq))?;
+        self.0.prepare_cached("DELETE FROM log WHERE seq = ?1")?.execute([seq])?;
         Ok(())
+    }
+
+    /// Somebody redacts what is not known yet: it stays out if it turns out to be their own.
+    pub fn retract(&self, room: RoomKey, event_id: &EventId, by: &UserId) -> Result<(), StoreError> {
+        let note = "INSERT INTO redactions (event_digest, sender, room_key, pos) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT DO NOTHING";
+        let row = (event_digest(event_id.as_str()), by.as_str(), room.0, self.settled(room)?.0);
+        self.0.prepare_cached(note)?.execute(row)?;
+        Ok(())
+    }
+
+    pub(crate) fn was_retracted(
+        &self,
+        event_id: &EventId,
+        by: &UserId,
+        room: RoomKey,
+    ) -> Result<bool, StoreError> {
+        let query = "SELECT EXISTS (SELECT 1 FROM redactions WHERE event_digest = ?1 AND sender = ?2 AND room_key = ?3)";
+        let row = (event_digest(event_id.as_str()), by.as_str(), room.0);
+        Ok(self.0.prepare_cached(query)?.query_row(row, |row| row.get(0))?)
     }
 
     /// Takes a redacted event out of the log, and keeps it out. Returns the message that went, if it was one.
@@ -65,10 +93,11 @@ impl Tx<'_> {
             .prepare_cached("INSERT INTO redacted VALUES (?1) ON CONFLICT DO NOTHING")?
             .execute([digest])?;
         self.0.prepare_cached("DELETE FROM evicted WHERE event_digest = ?1")?.execute([digest])?;
+        self.drop_waiting(event_id)?;
         let seq = self.known(event_id)?.map(|(seq, ..)| seq);
         if let Some(seq) = seq {
             self.hand_gap_on(seq)?;
-            self.0.prepare_cached("DELETE FROM log WHERE seq = ?1")?.execute([seq.0])?;
+            self.forget_message(seq.0, event_id.as_str())?;
         }
         Ok(seq)
     }

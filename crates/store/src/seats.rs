@@ -132,7 +132,7 @@ impl Tx<'_> {
         self.acknowledge_late(agent, ack.up_to, ack.room)
     }
 
-    fn seat(&self, agent: AgentKey, room: RoomKey) -> Result<Option<SeatRow>, StoreError> {
+    pub(crate) fn seat(&self, agent: AgentKey, room: RoomKey) -> Result<Option<SeatRow>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM seats WHERE agent_key = ?1 AND room_key = ?2");
         let mut query = self.0.prepare_cached(&query)?;
         let row = query.query_row((agent.0, room.0), |row| Ok(seat_row(row))).optional()?.transpose()?;

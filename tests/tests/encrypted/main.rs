@@ -19,4 +19,5 @@ mod recovery;
 mod sends;
 mod switched;
 mod talk;
+mod withheld;
 mod world;

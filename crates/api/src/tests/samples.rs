@@ -134,6 +134,7 @@ fn message(event_id: &ruma::EventId, author: Author, text: &str) -> Message {
         hops: 0,
         body: Body { text: text.to_owned(), ..Body::default() },
         replied: None,
+        edits: vec![],
     }
 }
 

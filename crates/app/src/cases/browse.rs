@@ -33,7 +33,7 @@ impl App {
         };
         let page = page(messages.len(), anchor, limit, keep);
         Ok(Browsed {
-            messages: page.given.iter().map(|&i| see(agent, &seat, &room, &messages[i])).collect(),
+            messages: page.given.iter().filter_map(|&i| see(agent, &seat, &room, &messages[i])).collect(),
             next_cursor: page.next.map(|i| messages[i].event_id.clone()),
         })
     }

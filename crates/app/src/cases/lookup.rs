@@ -8,14 +8,7 @@ use parlour_domain::{
     seat::Seat,
 };
 
-use crate::{
-    app::App,
-    caller::Caller,
-    inbox::{Scope, up_to_date},
-    live::RoomLive,
-    seen::see,
-    view::{Looked, Seen},
-};
+use crate::{app::App, caller::Caller, inbox::Scope, live::RoomLive, seen::see, view::Looked};
 
 impl App {
     /// Messages by id, from whichever room.
@@ -33,12 +26,9 @@ impl App {
         let mut given: HashSet<Seq> = HashSet::new();
         for id in ids {
             let found = MessageRef::parse(&id).and_then(|r| find(&scope, &r));
-            match found.filter(|(seat, _, message)| up_to_date(agent, seat).sees(message)) {
+            match found.and_then(|(seat, room, message)| see(agent, seat, room, &message)) {
                 None => looked.missing.push(id),
-                Some((seat, room, message)) if given.insert(message.seq) => {
-                    let seen: Seen = see(agent, seat, room, &message);
-                    looked.messages.push(seen);
-                }
+                Some(seen) if given.insert(seen.message.seq) => looked.messages.push(seen),
                 Some(_) => {}
             }
         }

@@ -173,7 +173,7 @@ impl App {
 
 fn seen(agent: &AgentLive, scope: &Scope, entry: &Entry) -> Option<Seen> {
     let (seat, room) = scope.iter().find(|(seat, _)| seat.room == entry.message.room)?;
-    Some(see(agent, seat, room, &entry.message))
+    see(agent, seat, room, &entry.message)
 }
 
 fn gap(scope: &Scope, entry: &Entry) -> Option<Gap> {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use parlour_domain::ids::{AgentKey, MessageId, RoomKey, Seq};
+use parlour_domain::ids::{AgentKey, MessageId, Pos, RoomKey, Seq};
 use parlour_matrix::events::hops;
 use parlour_store::{Exception, Exceptions, NewEntry, SeatRow, StoreError, Tx};
 use ruma::OwnedEventId;
@@ -151,28 +151,32 @@ fn carry_out_all(tx: &Tx<'_>, steps: Vec<Step>) -> Result<Vec<Effect>, StoreErro
 }
 
 pub(crate) fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
+    carry_out_at(tx, step, None)
+}
+
+/// The same `at` a place of the room's order that is kept for what it says.
+pub(crate) fn carry_out_at(tx: &Tx<'_>, step: Step, at: Option<Pos>) -> Result<Vec<Effect>, StoreError> {
     match step {
         Step::Append { entry, settles } => {
             let (room, event_id) = (entry.room, entry.event_id.clone());
-            let mut effects = vec![Effect::Log { room, changes: append(tx, entry)? }];
+            let mut effects = vec![Effect::Log { room, changes: append(tx, entry, at)? }];
             if let Some((agent, submission)) = settles {
                 tx.sent(agent, submission, &event_id)?;
                 effects.push(Effect::Landed { agent, submission, event_id });
             }
             return Ok(effects);
         }
-        Step::Edit { room, edit } if is_elsewhere(tx, room, &edit.target)? => {}
         Step::Redact { room, event_id, .. } if is_elsewhere(tx, room, &event_id)? => {}
-        Step::Edit { room, edit } => {
-            let edited = tx.edit(&edit)?;
-            return Ok(changed(room, edited.map(|(seq, body)| LogChange::Edited { seq, body })));
+        Step::Edit(edit) => {
+            let edited = tx.edit(&edit, at)?;
+            return Ok(changed(edit.room, edited.map(|(seq, edits)| LogChange::Edited { seq, edits })));
         }
-        Step::Redact { room, event_id, by, any } => {
-            let author = tx.author_of(&event_id)?;
-            if any || author.as_deref() == Some(by.as_str()) {
-                return redact(tx, room, &event_id);
-            }
-        }
+        Step::Redact { room, event_id, by, any } => match tx.author_of(&event_id)? {
+            author if any || author.as_deref() == Some(by.as_str()) => return redact(tx, room, &event_id),
+            // it may come later than its redaction
+            None => tx.retract(room, &event_id, &by)?,
+            Some(_) => {}
+        },
         Step::Member { room, member } => tx.put_member(room, &member)?,
         Step::Joined { agent, room } => {
             // in a private room only whoever was let in has a place: not one that was removed meanwhile, nor one that
@@ -199,11 +203,11 @@ pub(crate) fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreErr
         Step::Power { room, power } => tx.set_room_power(room, &power)?,
         Step::Encrypted { room } => tx.set_room_encrypted(room)?,
         Step::Open { room, open } => tx.set_room_open(room, open)?,
-        Step::Unsealed(unsealed) => return self::unsealed(tx, unsealed),
-        Step::Wait(waiting) => tx.put_waiting(&waiting)?,
-        Step::GiveUp { event_id } => tx.drop_waiting(&event_id)?,
+        Step::Unsealed(unsealed) => return self::unsealed(tx, unsealed, at),
+        Step::Wait(waiting) => tx.put_waiting(&waiting, at)?,
+        Step::GiveUp { event_id } => drop(tx.drop_waiting(&event_id)?),
         Step::Readable { agent, room, event_id } => {
-            let arrival = Some(tx.readable_now(agent, &event_id)?);
+            let arrival = tx.readable_now(agent, &event_id)?;
             let now = tx.exceptions(agent, room)?;
             return Ok(vec![Effect::Exceptions { agent, room, now, arrival }]);
         }
@@ -223,28 +227,35 @@ fn is_elsewhere(tx: &Tx<'_>, room: RoomKey, event_id: &OwnedEventId) -> Result<b
 
 /// What was decrypted, unless the same was read before under another event id. Who cannot read it is noted in the same
 /// breath, and memory is told of it first.
-fn unsealed(tx: &Tx<'_>, unsealed: Unsealed) -> Result<Vec<Effect>, StoreError> {
-    tx.drop_waiting(&unsealed.event_id)?;
+fn unsealed(tx: &Tx<'_>, unsealed: Unsealed, at: Option<Pos>) -> Result<Vec<Effect>, StoreError> {
+    let kept = tx.drop_waiting(&unsealed.event_id)?;
+    if unsealed.waited && kept.is_none() {
+        // redacted meanwhile, or read by somebody else's plan
+        return Ok(vec![]);
+    }
     if !tx.place_read(unsealed.place, &unsealed.event_id)? {
         metrics::counter!("parlour_replays_total").increment(1);
         return Ok(vec![]);
     }
     let Some(then) = unsealed.then else { return Ok(vec![]) };
-    let (room, target) = match &*then {
-        Step::Append { entry, .. } => (entry.room, entry.event_id.clone()),
-        Step::Edit { room, edit } => (*room, edit.target.clone()),
+    let room = match &*then {
+        Step::Append { entry, .. } => entry.room,
+        Step::Edit(edit) => edit.room,
         _ => return Ok(vec![]),
     };
-    let mut effects = carry_out(tx, *then)?;
-    let Some(seq) = tx.seq_of(&target)? else { return Ok(effects) };
+    let mut effects = carry_out_at(tx, *then, kept.or(at))?;
+    let Some((seq, pos)) = tx.told_of(&unsealed.event_id)? else { return Ok(effects) };
     if let Some(Effect::Log { changes, .. }) = effects.first_mut()
         && changes.iter().any(|c| matches!(c, LogChange::Added(_)))
         && let Some(gap) = tx.tell_unread(room, seq, unsealed.received_at_ms - UNREADABLE_AFTER_MS)?
     {
         changes.push(LogChange::Gap(gap));
     }
+    // whoever was in then and is not known to have the key: also one that came in or left since this was planned
+    let mut withheld: BTreeSet<AgentKey> = unsealed.withheld.into_iter().collect();
+    withheld.extend(tx.seated_at(room, pos, &unsealed.readers)?);
     let mut all = vec![];
-    for agent in unsealed.withheld {
+    for agent in withheld {
         tx.withhold(&Exception {
             agent,
             event_id: unsealed.event_id.clone(),
@@ -293,7 +304,7 @@ fn own_echo(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
 
 /// A message goes; an edit's going brings the words before it back.
 fn redact(tx: &Tx<'_>, room: RoomKey, event_id: &OwnedEventId) -> Result<Vec<Effect>, StoreError> {
-    let restored = tx.redact_edit(event_id)?.map(|(seq, body)| LogChange::Edited { seq, body });
+    let restored = tx.redact_edit(event_id)?.map(|(seq, edits)| LogChange::Edited { seq, edits });
     let removed = tx.redact(event_id)?.map(LogChange::Removed);
     Ok([changed(room, restored), changed(room, removed)].into_iter().flatten().collect())
 }

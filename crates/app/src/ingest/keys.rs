@@ -13,7 +13,10 @@ use parlour_matrix::{
 use ruma::OwnedUserId;
 use serde_json::value::RawValue;
 
-use super::{Planner, Step};
+use super::{
+    Planner, Step,
+    sealed::{Kept, SealedEvent},
+};
 use crate::devices::{DeviceError, Held, Slot};
 
 /// Rooms and the sessions in them whose keys have come.
@@ -133,13 +136,15 @@ impl Planner<'_> {
         }
         let waiting = self.app.store.read(move |r| r.waiting(&keys)).await.unwrap_or_default();
         for event in waiting {
-            let (Ok(raw), Some(room)) =
-                (serde_json::from_str::<&RawValue>(&event.event), self.app.rooms.get(event.room))
-            else {
+            let (Ok(raw), Some(room)) = (
+                serde_json::from_str::<&RawValue>(&event.waiting.event),
+                self.app.rooms.get(event.waiting.room),
+            ) else {
                 continue;
             };
+            let kept = Some(Kept { pos: event.pos, visibility: event.waiting.visibility });
             if let Incoming::Encrypted { head, session_id, .. } = Incoming::parse(raw, Some(&room.room_id)) {
-                self.read_sealed(raw, head, session_id).await;
+                self.read_sealed(SealedEvent { raw, head, session_id, kept }).await;
             }
         }
     }

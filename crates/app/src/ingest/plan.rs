@@ -39,10 +39,7 @@ pub(crate) enum Step {
         entry: NewEntry,
         settles: Option<(AgentKey, MessageId)>,
     },
-    Edit {
-        room: RoomKey,
-        edit: NewEdit,
-    },
+    Edit(NewEdit),
     Redact {
         room: RoomKey,
         event_id: OwnedEventId,
@@ -98,7 +95,7 @@ pub(crate) enum Step {
     GiveUp {
         event_id: OwnedEventId,
     },
-    /// A key came for an agent that could not read what others could.
+    /// A key came for an agent that could not read what others could: a message or an edit.
     Readable {
         agent: AgentKey,
         room: RoomKey,
@@ -124,6 +121,18 @@ pub(crate) enum Step {
         account: i64,
         counts: KeyCounts,
     },
+}
+
+/// How something that was said came to us.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Came {
+    pub(super) encrypted: bool,
+    /// The room's history visibility then; `None`: as it is now.
+    pub(super) visibility: Option<Visibility>,
+}
+
+impl Came {
+    const OPEN: Self = Self { encrypted: false, visibility: None };
 }
 
 /// Steps to be carried out, and the machines that have something to remember along with them.
@@ -234,11 +243,11 @@ impl<'a> Planner<'a> {
         metrics::counter!("parlour_events_total").increment(1);
         match Incoming::parse(raw, room) {
             Incoming::Message(message) => {
-                let step = self.said(message, false).await;
+                let step = self.said(message, Came::OPEN).await;
                 self.steps.extend(step);
             }
             Incoming::Edit(edit) => {
-                let step = self.edited(edit);
+                let step = self.edited(edit, Came::OPEN);
                 self.steps.extend(step);
             }
             Incoming::Encrypted { head, ciphertext, session_id } => {
@@ -262,7 +271,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    pub(super) async fn said(&mut self, message: NewMessage, encrypted: bool) -> Option<Step> {
+    pub(super) async fn said(&mut self, message: NewMessage, came: Came) -> Option<Step> {
         let head = message.head;
         let room = self.app.rooms.by_id(&head.room_id)?;
         let puppet = self.app.settings.is_puppet(&head.sender);
@@ -286,9 +295,9 @@ impl<'a> Planner<'a> {
             body: message.body,
             sent_at_ms: head.sent_at_ms,
             received_at_ms: self.received_at_ms,
-            visibility: room.visibility(),
+            visibility: came.visibility.unwrap_or_else(|| room.visibility()),
             echoed: true,
-            encrypted,
+            encrypted: came.encrypted,
             hops,
         };
         Some(Step::Append { entry, settles })
@@ -313,17 +322,20 @@ impl<'a> Planner<'a> {
         Some(Author::Agent { key: agent.key, id: agent.id, display_name: agent.display_name })
     }
 
-    pub(super) fn edited(&mut self, edit: Edit) -> Option<Step> {
+    pub(super) fn edited(&mut self, edit: Edit, came: Came) -> Option<Step> {
         let room = self.app.rooms.by_id(&edit.head.room_id)?;
         let new = NewEdit {
+            room: room.key,
             event_id: edit.head.event_id,
             target: edit.target,
             sender: edit.head.sender,
             sent_at_ms: edit.head.sent_at_ms,
             content: edit.content.get().to_owned(),
             body: edit.body,
+            visibility: came.visibility.unwrap_or_else(|| room.visibility()),
+            encrypted: came.encrypted,
         };
-        Some(Step::Edit { room: room.key, edit: new })
+        Some(Step::Edit(new))
     }
 
     fn redaction(&mut self, redaction: Redaction) {

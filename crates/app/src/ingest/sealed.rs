@@ -1,9 +1,15 @@
 //! Encrypted events: people's are decrypted once and given to all who could read them themselves; our own come back
 //! and are known by their ciphertext.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-use parlour_domain::ids::AgentKey;
+use parlour_domain::{
+    ids::{AgentKey, Pos},
+    visibility::Visibility,
+};
 use parlour_matrix::{
     Incoming,
     crypto::{Decrypted, Undecryptable},
@@ -14,7 +20,7 @@ use ruma::OwnedEventId;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use super::{Planner, Step};
+use super::{Planner, Step, plan::Came};
 use crate::{
     app::App,
     devices::ciphertext_digest,
@@ -35,10 +41,37 @@ pub(crate) struct Unsealed {
     /// As it came.
     pub(crate) event: String,
     pub(crate) received_at_ms: i64,
-    /// Who is in the room and cannot read it.
+    /// Whose machines have its key: nobody else is given it.
+    pub(crate) readers: BTreeSet<AgentKey>,
+    /// Who is in the room and cannot read it. There may be more by the time that this is written down.
     pub(crate) withheld: Vec<AgentKey>,
+    /// It waited for its key.
+    pub(crate) waited: bool,
     /// What it says: a message or an edit; `None`: nothing for us.
     pub(crate) then: Option<Box<Step>>,
+}
+
+/// An encrypted event as it has just come, or as it was kept until its key came.
+pub(super) struct SealedEvent<'a> {
+    pub(super) raw: &'a RawValue,
+    pub(super) head: Head,
+    pub(super) session_id: Option<String>,
+    pub(super) kept: Option<Kept>,
+}
+
+/// What was noted of an event that waited.
+#[derive(Clone, Copy)]
+pub(super) struct Kept {
+    pub(super) pos: Pos,
+    pub(super) visibility: Visibility,
+}
+
+/// What an event says, and who can and cannot read it by themselves.
+#[derive(Default)]
+struct Reading {
+    decrypted: Option<Decrypted>,
+    readers: BTreeSet<AgentKey>,
+    withheld: Vec<AgentKey>,
 }
 
 impl App {
@@ -50,6 +83,12 @@ impl App {
         let seated = self.agents.all().into_iter().filter(|agent| agent.is_in(room.key));
         let all: BTreeMap<_, _> = joined.chain(seated).map(|agent| (agent.key(), agent)).collect();
         all.into_values().collect()
+    }
+
+    /// Those who were in a room at a place of its order, and may have left since.
+    fn agents_then(&self, room: &RoomLive, pos: Pos) -> Vec<Arc<AgentLive>> {
+        let there = |a: &Arc<AgentLive>| a.seat_in(room.key).is_some_and(|seat| seat.was_in(pos));
+        self.agents.all().into_iter().filter(there).collect()
     }
 }
 
@@ -65,7 +104,7 @@ impl Planner<'_> {
             return self.own_echo(&agent, head, ciphertext);
         }
         if !self.app.is_ours(&head.sender) {
-            self.read_sealed(raw, head, session_id).await;
+            self.read_sealed(SealedEvent { raw, head, session_id, kept: None }).await;
         }
     }
 
@@ -89,34 +128,39 @@ impl Planner<'_> {
         });
     }
 
-    pub(super) async fn read_sealed(&mut self, raw: &RawValue, head: Head, session_id: Option<String>) {
-        let Some(room) = self.app.rooms.by_id(&head.room_id) else { return };
-        let id = head.event_id.clone();
-        let past = self.app.store.read(move |r| Ok(r.had(&id)? && !r.waits(&id)?)).await;
-        if past.unwrap_or(false) || !self.read.insert(head.event_id.clone()) {
+    pub(super) async fn read_sealed(&mut self, event: SealedEvent<'_>) {
+        let Some(room) = self.app.rooms.by_id(&event.head.room_id) else { return };
+        let id = event.head.event_id.clone();
+        // what waits comes once more with its key
+        let past = self.app.store.read(move |r| r.had(&id)).await;
+        let past = event.kept.is_none() && past.unwrap_or(false);
+        if past || !self.read.insert(event.head.event_id.clone()) {
             return;
         }
-        let agents = self.app.agents_in(&room);
-        let (decrypted, withheld) = match self.decrypt(raw, &room, &agents).await {
-            Ok(found) => found,
-            Err(why) => {
-                metrics::counter!("parlour_poison_events_total").increment(1);
-                tracing::warn!(event_id = %head.event_id, %why, "skipped an encrypted event that no key will open");
-                return self.steps.push(Step::GiveUp { event_id: head.event_id });
-            }
-        };
-        match decrypted {
-            Some(decrypted) => self.unsealed(raw, &room, head, decrypted, withheld).await,
-            None if agents.is_empty() => {}
-            None => {
+        let mut agents = self.app.agents_in(&room);
+        agents.extend(event.kept.into_iter().flat_map(|kept| self.app.agents_then(&room, kept.pos)));
+        agents.sort_by_key(|agent| agent.key());
+        agents.dedup_by_key(|agent| agent.key());
+        match self.decrypt(event.raw, &room, &agents).await {
+            Ok(reading) if reading.decrypted.is_some() => self.unsealed(&room, event, reading).await,
+            Ok(_) if agents.is_empty() || event.kept.is_some() => {}
+            Ok(_) => {
                 self.missing.insert(room.key);
                 self.steps.push(Step::Wait(Waiting {
-                    event_id: head.event_id,
+                    event_id: event.head.event_id,
                     room: room.key,
-                    session_id: session_id.unwrap_or_default(),
-                    event: raw.get().to_owned(),
+                    visibility: room.visibility(),
+                    sender: event.head.sender,
+                    session_id: event.session_id.unwrap_or_default(),
+                    event: event.raw.get().to_owned(),
                     received_at_ms: self.received_at_ms,
                 }));
+            }
+            Err(why) => {
+                let event_id = event.head.event_id;
+                metrics::counter!("parlour_poison_events_total").increment(1);
+                tracing::warn!(%event_id, %why, "skipped an encrypted event that no key will open");
+                self.steps.push(Step::GiveUp { event_id });
             }
         }
     }
@@ -127,49 +171,46 @@ impl Planner<'_> {
         raw: &RawValue,
         room: &RoomLive,
         agents: &[Arc<AgentLive>],
-    ) -> Result<(Option<Decrypted>, Vec<AgentKey>), Undecryptable> {
-        let (mut decrypted, mut withheld) = (None, vec![]);
+    ) -> Result<Reading, Undecryptable> {
+        let mut reading = Reading::default();
         for agent in agents {
             let slot = self.app.keyring.with_device(agent.user_id());
             let held = match &slot {
                 Some(slot) => self.hold(slot).await,
                 None => None,
             };
-            let reads = match (held, &decrypted) {
+            let reads = match (held, &reading.decrypted) {
                 (None, _) => false,
                 (Some(held), Some(_)) => held.can_read(raw, &room.room_id).await.unwrap_or(false),
                 (Some(held), None) => match held.decrypt(raw, &room.room_id).await {
                     Ok(found) => {
-                        decrypted = Some(found);
+                        reading.decrypted = Some(found);
                         true
                     }
                     Err(error @ (Undecryptable::Forged | Undecryptable::Broken)) => return Err(error),
                     Err(Undecryptable::MissingKey { .. } | Undecryptable::Machine(_)) => false,
                 },
             };
-            if !reads {
-                withheld.push(agent.key());
+            match reads {
+                true => drop(reading.readers.insert(agent.key())),
+                false => reading.withheld.push(agent.key()),
             }
             if let Some(slot) = slot.filter(|s| !reads && !s.pulled_since(self.app.now() - FETCHED_MS)) {
                 // its key may have been lost on the way
                 self.pull.insert(slot.user.clone());
             }
         }
-        Ok((decrypted, withheld))
+        Ok(reading)
     }
 
-    async fn unsealed(
-        &mut self,
-        raw: &RawValue,
-        room: &Arc<RoomLive>,
-        head: Head,
-        decrypted: Decrypted,
-        withheld: Vec<AgentKey>,
-    ) {
+    async fn unsealed(&mut self, room: &Arc<RoomLive>, event: SealedEvent<'_>, reading: Reading) {
+        let SealedEvent { raw, head, kept, .. } = event;
+        let Some(decrypted) = reading.decrypted else { return };
+        let came = Came { encrypted: true, visibility: kept.map(|kept| kept.visibility) };
         // state has no place inside: whatever else it may be, only what is said counts
         let then = match Incoming::parse(&decrypted.event, Some(&room.room_id)) {
-            Incoming::Message(message) if message.head == head => self.said(message, true).await,
-            Incoming::Edit(edit) if edit.head == head => self.edited(edit),
+            Incoming::Message(message) if message.head == head => self.said(message, came).await,
+            Incoming::Edit(edit) if edit.head == head => self.edited(edit, came),
             _ => None,
         };
         self.steps.push(Step::Unsealed(Unsealed {
@@ -178,7 +219,9 @@ impl Planner<'_> {
             session_id: decrypted.session_id,
             event: raw.get().to_owned(),
             received_at_ms: self.received_at_ms,
-            withheld,
+            readers: reading.readers,
+            withheld: reading.withheld,
+            waited: kept.is_some(),
             then: then.map(Box::new),
         }));
     }

@@ -6,7 +6,7 @@ use std::{
 
 use parlour_domain::{
     ids::{MessageRef, Pos, Seq},
-    message::{Body, Message},
+    message::{Edit, Message},
 };
 use parlour_store::Gap;
 use ruma::{EventId, OwnedEventId};
@@ -33,9 +33,10 @@ pub(crate) enum LogChange {
         pos: Pos,
         sent_at_ms: i64,
     },
+    /// All its edits as they are now.
     Edited {
         seq: Seq,
-        body: Body,
+        edits: Vec<Edit>,
     },
     /// Redacted.
     Removed(Seq),
@@ -66,7 +67,7 @@ impl RoomLog {
                 m.pos = *pos;
                 m.sent_at_ms = *sent_at_ms;
             }),
-            LogChange::Edited { seq, body } => self.alter(*seq, |m| m.body = body.clone()),
+            LogChange::Edited { seq, edits } => self.alter(*seq, |m| m.edits = edits.clone()),
             LogChange::Removed(seq) => self.remove(*seq),
             LogChange::Evicted(seq) => {
                 self.remove(*seq);

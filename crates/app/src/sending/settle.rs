@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use parlour_domain::{
     agent::Author,
-    ids::{MessageId, RoomKey},
+    ids::{MessageId, Pos, RoomKey},
     room::RoomKind,
 };
 use parlour_matrix::events::hops;
@@ -100,14 +100,14 @@ fn note_sent(
 ) -> Result<Vec<LogChange>, StoreError> {
     tx.sent(agent, id, event_id)?;
     let room = entry.room;
-    let mut changes = append(tx, entry)?;
+    let mut changes = append(tx, entry, None)?;
     changes.extend(cut_back(tx, room)?);
     Ok(changes)
 }
 
-/// Appends one message. [`cut_back`] has to follow.
-pub(crate) fn append(tx: &Tx<'_>, entry: NewEntry) -> Result<Vec<LogChange>, StoreError> {
-    Ok(match tx.append(entry)? {
+/// Adds one message, at the end or `at` a place that is kept for it. [`cut_back`] has to follow.
+pub(crate) fn append(tx: &Tx<'_>, entry: NewEntry, at: Option<Pos>) -> Result<Vec<LogChange>, StoreError> {
+    Ok(match tx.append_at(entry, at)? {
         Appended::New(message) => vec![LogChange::Added(Arc::new(message))],
         Appended::Confirmed { seq, pos, sent_at_ms } => vec![LogChange::Confirmed { seq, pos, sent_at_ms }],
         Appended::Known => vec![],

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use parlour_domain::{
     ids::Seq,
-    message::Message,
+    message::{Message, Told},
     window::{self, Words},
 };
 use ruma::UserId;
@@ -29,6 +29,8 @@ pub(crate) struct Pane {
     pub(crate) entries: Vec<Entry>,
     /// See [`RoomLog::evicted_through`].
     pub(crate) evicted_through: Seq,
+    /// Whether anybody could join it then: what everybody may read depends on that.
+    open: bool,
 }
 
 /// A message, what it answers, and how both are shown.
@@ -50,9 +52,10 @@ impl Pane {
         before: Option<&Self>,
     ) -> Self {
         let open = room.open() && !room.encrypted();
-        let public = |m: &Message| !m.encrypted && m.visibility.lets_all_read(open);
+        let public = |m: &Message| for_all(m.told(), open);
+        let same_for_all = before.filter(|pane| pane.open == open);
         let old: HashMap<&str, &Entry> =
-            before.into_iter().flat_map(|p| &p.entries).map(|e| (e.line.id.as_str(), e)).collect();
+            same_for_all.into_iter().flat_map(|p| &p.entries).map(|e| (e.line.id.as_str(), e)).collect();
         let (shown, evicted_through) = room.with_log(|log| {
             let shown: Vec<_> = log.in_order().into_iter().filter(|m| public(m)).collect();
             let shown: Vec<_> = shown.into_iter().map(|m| (answered(log, &m, public), m)).collect();
@@ -64,11 +67,12 @@ impl Pane {
             if let Some(old) = old.filter(|e| e.is_of(&message, answered.as_ref())) {
                 return old.clone();
             }
-            let line = line(app, room, lobby, id, &message, answered.as_deref());
+            let reads = |m: &Message| as_all_read(m, open);
+            let line = line(app, room, lobby, id, &reads(&message), answered.as_deref().map(reads).as_ref());
             let same = old.map(|e| &e.line).filter(|l| ***l == line).cloned();
             Entry { line: same.unwrap_or_else(|| Arc::new(line)), message, answered }
         };
-        Self { at, entries: shown.into_iter().map(entry).collect(), evicted_through }
+        Self { at, entries: shown.into_iter().map(entry).collect(), evicted_through, open }
     }
 }
 
@@ -100,6 +104,16 @@ pub(crate) fn in_order(panes: &[Arc<Pane>], through: Seq) -> Vec<Arc<Line>> {
     }
     all.sort_by_key(|(at, _)| *at);
     all.into_iter().map(|(_, line)| line).collect()
+}
+
+fn for_all(told: Told, open: bool) -> bool {
+    !told.encrypted && told.visibility.lets_all_read(open)
+}
+
+/// With the newest words that everybody may read.
+fn as_all_read(message: &Message, open: bool) -> Message {
+    let newest = message.edits.iter().rfind(|edit| for_all(edit.told, open));
+    newest.map_or_else(|| message.clone(), |edit| message.worded(edit))
 }
 
 fn answered(log: &RoomLog, message: &Message, public: impl Fn(&Message) -> bool) -> Option<Arc<Message>> {

@@ -109,11 +109,6 @@ impl Fixture {
         log
     }
 
-    /// The texts of [`Self::log`].
-    pub(super) fn texts(&self) -> Vec<String> {
-        self.log().into_iter().map(|m| m.body.text).collect()
-    }
-
     /// The numbers of [`Self::log`].
     pub(super) fn order(&self) -> Vec<i64> {
         self.log().iter().map(|m| number(&m.event_id)).collect()
