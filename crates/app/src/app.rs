@@ -7,6 +7,7 @@ use parlour_store::{AgentState, Store, StoreError};
 use ruma::{OwnedRoomId, OwnedUserId};
 
 use crate::{
+    bot::Bot,
     devices::Keyring,
     hub::Hub,
     ingest::Handover,
@@ -31,6 +32,7 @@ pub struct App {
     pub(crate) rooms: Rooms,
     pub(crate) agents: Agents,
     pub(crate) doors: Doors,
+    pub(crate) bot: Bot,
     pub(crate) sealing: SealingKey,
     pub(crate) keyring: Keyring,
     pub(crate) hub: Arc<Hub>,
@@ -71,12 +73,14 @@ impl App {
         let doors = read_doors(&store, &rooms).await?;
         let devices = store.read(|r| r.devices()).await?;
         let keyring = Keyring::new(store.clone(), sealing.clone(), devices);
+        let bot = Bot::new(store.read(|r| r.bot_rooms()).await?);
         let day_keys = DayKeys::read(&store).await?;
         let newest = store.read(|r| r.newest_arrival()).await?;
         let app = Arc::new_cyclic(|me| Self {
             rooms,
             agents,
             doors,
+            bot,
             sealing,
             keyring,
             day_keys,
@@ -112,6 +116,7 @@ impl App {
         self.start_following();
         self.start_silencing();
         self.start_telling_of_loops();
+        self.start_bot();
     }
 
     #[must_use]
@@ -154,8 +159,8 @@ async fn read_rooms(store: &Store) -> Result<Rooms, StoreError> {
 async fn read_doors(store: &Store, rooms: &Rooms) -> Result<Doors, StoreError> {
     let doors = Doors::default();
     for row in store.read(|r| r.open_knocks()).await? {
-        if let Some(owner) = rooms.get(row.room).and_then(|r| r.owner()) {
-            doors.put(owner, (row.room, row.agent), row.knock, row.told);
+        if let Some(room) = rooms.get(row.room) {
+            doors.put(room.owner(), (row.room, row.agent), row.knock, row.told);
         }
     }
     Ok(doors)

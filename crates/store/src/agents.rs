@@ -3,7 +3,7 @@ use parlour_domain::{
     ids::{AgentId, AgentKey},
 };
 use ruma::{OwnedUserId, UserId};
-use rusqlite::Row;
+use rusqlite::{OptionalExtension, Row};
 
 use crate::{
     Reader, StoreError, Tx,
@@ -129,6 +129,12 @@ impl Reader<'_> {
     pub fn agent_of(&self, puppet: &UserId) -> Result<Option<AgentRow>, StoreError> {
         let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM agents WHERE user_id = ?1"))?;
         query.query_and_then([puppet.as_str()], agent_row)?.next().transpose()
+    }
+
+    /// What an agent is called, gone or not.
+    pub fn agent_name(&self, agent: AgentKey) -> Result<Option<String>, StoreError> {
+        let mut query = self.0.prepare_cached("SELECT display_name FROM agents WHERE agent_key = ?1")?;
+        Ok(query.query_row([agent.0], |row| row.get(0)).optional()?)
     }
 }
 

@@ -25,6 +25,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("migrations/0003_private_rooms.sql")),
         M::up(include_str!("migrations/0004_encrypted_rooms.sql")),
         M::up(include_str!("migrations/0005_hops.sql")),
+        M::up(include_str!("migrations/0006_bot.sql")),
     ])
 }
 

@@ -105,9 +105,11 @@ impl Planner<'_> {
                 return self.steps.push(Step::GiveUp { event_id: head.event_id });
             }
         };
+        let with_bot = self.app.bot_is_in(&room);
         match decrypted {
             Some(decrypted) => self.unsealed(raw, &room, head, decrypted, withheld).await,
-            None if agents.is_empty() => {}
+            None if with_bot && self.read_as_bot(raw, &room, &head, agents.is_empty()).await => {}
+            None if agents.is_empty() && !with_bot => {}
             None => {
                 self.missing.insert(room.key);
                 self.steps.push(Step::Wait(Waiting {
@@ -158,6 +160,40 @@ impl Planner<'_> {
         Ok((decrypted, withheld))
     }
 
+    /// What no agent can read the bot may: then it is read for what is meant for the bot, and for nothing else. `true`:
+    /// it is dealt with.
+    async fn read_as_bot(&mut self, raw: &RawValue, room: &Arc<RoomLive>, head: &Head, alone: bool) -> bool {
+        let Some(slot) = self.app.keyring.with_device(&self.app.settings.bot) else { return false };
+        let Some(held) = self.hold(&slot).await else { return false };
+        let Ok(decrypted) = held.decrypt(raw, &room.room_id).await else {
+            if !slot.pulled_since(self.app.now() - FETCHED_MS) {
+                self.pull.insert(slot.user.clone());
+            }
+            return false;
+        };
+        let then = match Incoming::parse(&decrypted.event, Some(&room.room_id)) {
+            Incoming::Message(message) if message.head == *head => {
+                let meant = self.app.meant_for_bot(room, &message);
+                meant.map(|meant| self.for_bot(meant, head.event_id.clone()))
+            }
+            Incoming::Reaction(reaction) if reaction.head == *head => self.reaction(&reaction),
+            _ => None,
+        };
+        if then.is_none() && !alone {
+            return false;
+        }
+        self.steps.push(Step::Unsealed(Unsealed {
+            place: place(room, &decrypted),
+            event_id: head.event_id.clone(),
+            session_id: decrypted.session_id,
+            event: raw.get().to_owned(),
+            received_at_ms: self.received_at_ms,
+            withheld: vec![],
+            then: then.map(Box::new),
+        }));
+        true
+    }
+
     async fn unsealed(
         &mut self,
         raw: &RawValue,
@@ -170,6 +206,7 @@ impl Planner<'_> {
         let then = match Incoming::parse(&decrypted.event, Some(&room.room_id)) {
             Incoming::Message(message) if message.head == head => self.said(message, true).await,
             Incoming::Edit(edit) if edit.head == head => self.edited(edit),
+            Incoming::Reaction(reaction) if reaction.head == head => self.reaction(&reaction),
             _ => None,
         };
         self.steps.push(Step::Unsealed(Unsealed {

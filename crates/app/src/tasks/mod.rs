@@ -12,4 +12,5 @@ mod silence;
 mod strays;
 mod successors;
 
+pub(crate) use invitations::FollowError;
 pub(crate) use loops::Loops;

@@ -6,6 +6,7 @@ mod decrypt;
 mod encrypt;
 mod exchange;
 mod prepare;
+mod reach;
 mod receive;
 
 use std::{collections::HashMap, fmt, panic::AssertUnwindSafe, sync::Arc};
