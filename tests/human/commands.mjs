@@ -40,6 +40,12 @@ export const commands = {
     const relates = { "m.relates_to": { rel_type: "m.replace", event_id: c.eventId } };
     return sendContent(client, c, { ...words("* " + c.text, c), "m.new_content": words(c.text, c), ...relates });
   },
+  // {room, eventId, key}: puts a sign beside a message
+  async react({ client }, c) {
+    await synced(client, c.room);
+    const relates = { "m.relates_to": { rel_type: "m.annotation", event_id: c.eventId, key: c.key } };
+    return { eventId: (await client.sendEvent(c.room, "m.reaction", relates)).event_id };
+  },
   redact: async ({ client }, c) => ({ eventId: (await client.redactEvent(c.room, c.eventId)).event_id }),
   typing: async ({ client }, c) => (await client.sendTyping(c.room, c.on, 30_000), {}),
   // {room, n?}: the newest messages, decrypted, oldest first

@@ -7,6 +7,7 @@ use parlour_store::{AgentState, Store, StoreError};
 use ruma::{OwnedRoomId, OwnedUserId};
 
 use crate::{
+    bot::Bot,
     devices::Keyring,
     hub::Hub,
     ingest::Handover,
@@ -34,6 +35,7 @@ pub struct App {
     pub(crate) rooms: Rooms,
     pub(crate) agents: Agents,
     pub(crate) doors: Doors,
+    pub(crate) bot: Bot,
     pub(crate) sealing: SealingKey,
     pub(crate) keyring: Keyring,
     pub(crate) hub: Arc<Hub>,
@@ -85,6 +87,7 @@ impl App {
         {
             keyring.found_way(probed.way);
         }
+        let bot = Bot::new(store.read(|r| r.bot_rooms()).await?);
         let day_keys = DayKeys::read(&store).await?;
         let run = Run::read(&store).await?;
         let newest = store.read(|r| r.newest_arrival()).await?;
@@ -93,6 +96,7 @@ impl App {
             rooms,
             agents,
             doors,
+            bot,
             sealing,
             keyring,
             day_keys,
@@ -136,6 +140,7 @@ impl App {
         self.start_silencing();
         self.start_telling_of_loops();
         self.start_manners();
+        self.start_bot();
     }
 
     #[must_use]
@@ -178,8 +183,8 @@ async fn read_rooms(store: &Store) -> Result<Rooms, StoreError> {
 async fn read_doors(store: &Store, rooms: &Rooms) -> Result<Doors, StoreError> {
     let doors = Doors::default();
     for row in store.read(|r| r.open_knocks()).await? {
-        if let Some(owner) = rooms.get(row.room).and_then(|r| r.owner()) {
-            doors.put(owner, (row.room, row.agent), row.knock, row.told);
+        if let Some(room) = rooms.get(row.room) {
+            doors.put(room.owner(), (row.room, row.agent), row.knock, row.told);
         }
     }
     Ok(doors)

@@ -52,7 +52,8 @@ impl App {
     fn door(&self, room: Option<&str>) -> Option<Arc<RoomLive>> {
         let RoomRef::Number(number) = RoomRef::parse(room) else { return None };
         let room = self.rooms.by_number(number)?;
-        (room.kind() == RoomKind::Private && !room.closed() && room.owner().is_some()).then_some(room)
+        let answered = room.owner().is_some() || self.is_managed(&room);
+        (room.kind() == RoomKind::Private && !room.closed() && answered).then_some(room)
     }
 
     /// By which a code is found.
@@ -95,7 +96,7 @@ impl App {
         let (key, at, now) = (agent.key(), room.key, self.now());
         let charges = knock_charges(&self.settings.limits, source);
         let places = self.settings.limits.waiting_knocks_per_room;
-        let owner = room.owner();
+        let door = room.clone();
         let write = move |tx: &Tx<'_>| {
             let taken = match tx.charge(&charges, now)? {
                 Ok(taken) => taken,
@@ -108,8 +109,8 @@ impl App {
             Ok(Ok(outcome))
         };
         let follow = move |app: &Arc<Self>, outcome: Result<Outcome, RetryAfter>| {
-            if let (Some(owner), Ok(outcome)) = (owner, outcome) {
-                app.heard_at_door(owner, (at, key), outcome);
+            if let Ok(outcome) = outcome {
+                app.heard_at_door(&door, (at, key), outcome);
             }
             outcome
         };
@@ -123,16 +124,15 @@ impl App {
         }
     }
 
-    /// Memory follows a knock; its owner is woken by one that is news.
-    pub(crate) fn heard_at_door(&self, owner: AgentKey, place: (RoomKey, AgentKey), outcome: Outcome) {
-        if let Outcome::Waits { knock, news } = outcome {
-            if news {
-                self.doors.put(owner, place, knock, false);
-                self.hub.nudge(owner);
-            } else {
-                self.doors.put_again(owner, place, knock);
-            }
+    /// Memory follows a knock; whoever answers is told of one that is news.
+    pub(crate) fn heard_at_door(&self, room: &RoomLive, place: (RoomKey, AgentKey), outcome: Outcome) {
+        let Outcome::Waits { knock, news } = outcome else { return };
+        if !news {
+            return self.doors.put_again(room.owner(), place, knock);
         }
+        self.doors.put(room.owner(), place, knock, false);
+        room.owner().into_iter().for_each(|owner| self.hub.nudge(owner));
+        self.bot.at_door.notify_one();
     }
 
     /// Takes an agent into a private room: invited by one of ours who may, joined, seated. With a `way` it is noted
@@ -155,6 +155,7 @@ impl App {
         };
         let follow = move |app: &Arc<Self>, seat: SeatRow| {
             app.doors.leave(at, key);
+            app.bot.at_door.notify_one();
             app.seat(seat);
         };
         self.write_and_follow(write, follow).await?;

@@ -92,7 +92,11 @@ impl Message {
     #[must_use]
     pub fn worded(&self, edit: &Edit) -> Self {
         let (text, attachment_name) = (edit.text.clone(), edit.attachment_name.clone());
-        Self { body: Body { text, attachment_name, edited: true, ..self.body.clone() }, edits: vec![], ..self.clone() }
+        Self {
+            body: Body { text, attachment_name, edited: true, ..self.body.clone() },
+            edits: vec![],
+            ..self.clone()
+        }
     }
 
     /// Contract section 4, `mentionsMe`.

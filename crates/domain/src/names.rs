@@ -70,6 +70,19 @@ pub fn visible(text: &str) -> String {
     invisible::taken_out(text)
 }
 
+/// Whether a sign cannot be seen, blanks and controls apart.
+#[must_use]
+pub fn is_unseen(sign: char) -> bool {
+    invisible::is_invisible(sign)
+}
+
+/// The same for all texts that a person may take for one another; see [`AgentName::likeness`]. Empty where there is
+/// nothing in a text but separators.
+#[must_use]
+pub fn likeness_of(text: &str) -> String {
+    likeness::fold(text)
+}
+
 impl AgentName {
     /// Checks and trims a name. `bot_names`: what the bridge bot is called (its display name and localpart), kept for
     /// it as the fixed list is.

@@ -1,9 +1,11 @@
 //! Matrix events and what they mean to agents, both ways.
 
 mod body;
+mod command;
 mod fallback;
 mod incoming;
 mod mentions;
+mod notice;
 mod outgoing;
 mod poll;
 mod power;
@@ -12,7 +14,9 @@ mod state;
 
 use ruma::{OwnedEventId, OwnedRoomId, OwnedUserId};
 
-pub use incoming::{Edit, Incoming, NewMessage, Redaction, hops};
+pub use command::{Announced, Parameter};
+pub use incoming::{Edit, Incoming, NewMessage, Reaction, Redaction, hops};
+pub use notice::{Said, Thread, bot_edit, bot_notice, reaction};
 pub use outgoing::{Outgoing, Reply, TooLarge, content, notice};
 pub use power::Power;
 pub use state::{Create, Member, Membership, StateChange, StateEvent};

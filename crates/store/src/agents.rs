@@ -136,6 +136,12 @@ impl Reader<'_> {
         let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM agents WHERE user_id = ?1"))?;
         query.query_and_then([puppet.as_str()], agent_row)?.next().transpose()
     }
+
+    /// What an agent is called, gone or not.
+    pub fn agent_name(&self, agent: AgentKey) -> Result<Option<String>, StoreError> {
+        let mut query = self.0.prepare_cached("SELECT display_name FROM agents WHERE agent_key = ?1")?;
+        Ok(query.query_row([agent.0], |row| row.get(0)).optional()?)
+    }
 }
 
 fn agent_row(row: &Row<'_>) -> Result<AgentRow, StoreError> {

@@ -8,6 +8,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod bot;
 mod clients;
 mod devices;
 mod kill;

@@ -125,19 +125,21 @@ impl App {
         Ok(Entered::Room(room.room()))
     }
 
-    async fn settle_at_door(self: &Arc<Self>, new: &Newcomer, room: &RoomLive) -> Result<Entered, Fault> {
+    async fn settle_at_door(
+        self: &Arc<Self>,
+        new: &Newcomer,
+        room: &Arc<RoomLive>,
+    ) -> Result<Entered, Fault> {
         let agent = &new.live.agent;
         self.make_puppet(&agent.user_id, &agent.display_name).await?;
         let (key, at, now) = (agent.key, room.key, self.now());
-        let (places, owner) = (self.settings.limits.waiting_knocks_per_room, room.owner());
+        let (places, door) = (self.settings.limits.waiting_knocks_per_room, room.clone());
         let write = move |tx: &Tx<'_>| {
             tx.agent_is_live(key)?;
             tx.knock(key, at, places, now)
         };
         let follow = move |app: &Arc<Self>, outcome: Outcome| {
-            if let Some(owner) = owner {
-                app.heard_at_door(owner, (at, key), outcome);
-            }
+            app.heard_at_door(&door, (at, key), outcome);
             outcome
         };
         match self.write_and_follow(write, follow).await? {

@@ -38,6 +38,7 @@ impl App {
         };
         let follow = move |app: &Arc<Self>, closed: Vec<RoomKey>| {
             app.doors.forget(key);
+            app.bot.at_door.notify_one();
             closed.into_iter().for_each(|room| app.closed(room));
         };
         self.write_and_follow(write, follow).await?;
@@ -98,7 +99,10 @@ impl App {
     /// Where it has a seat, and where the homeserver says its puppet is: a join may have succeeded that nobody noted,
     /// and its event may not have come yet.
     async fn rooms_to_leave(&self, agent: &AgentLive) -> Result<Vec<OwnedRoomId>, HsError> {
-        let there = |r: &Arc<RoomLive>| r.with_members(|m| m.is_joined(agent.user_id()));
+        let stands = |membership: &str| membership == "join" || membership == "knock";
+        let there = |r: &Arc<RoomLive>| {
+            r.with_members(|m| m.get(agent.user_id()).is_some_and(|m| stands(&m.membership)))
+        };
         let known = self.rooms.all().into_iter().filter(|r| agent.is_in(r.key) || there(r));
         let known: Vec<_> = known.map(|r| r.room_id.clone()).collect();
         if !known.is_empty() {

@@ -81,7 +81,7 @@ impl App {
             look,
             superseded: waiting.waiter.superseded(),
             admitted: waiting.waiter.admitted(),
-            knocks: self.doors.untold(waiting.waiter.agent.key(), terms.room, self.now()),
+            knocks: self.doors.untold(Some(waiting.waiter.agent.key()), terms.room, self.now()),
         };
         step(terms, &state)
     }

@@ -67,8 +67,15 @@ impl App {
         let app = self.clone();
         self.tasks.spawn(async move {
             let Some(room) = app.rooms.get(room) else { return };
-            let slots = app.agents_in(&room).into_iter().filter_map(|a| app.keyring.with_device(a.user_id()));
-            app.pull_all(slots.collect()).await;
+            let mut slots: Vec<_> = app
+                .agents_in(&room)
+                .into_iter()
+                .filter_map(|a| app.keyring.with_device(a.user_id()))
+                .collect();
+            if app.bot_is_in(&room) {
+                slots.extend(app.keyring.with_device(&app.settings.bot));
+            }
+            app.pull_all(slots).await;
         });
     }
 

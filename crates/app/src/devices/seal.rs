@@ -10,15 +10,12 @@ use parlour_domain::{
 };
 use parlour_matrix::crypto::{CryptoError, Preparation, Sharing};
 use parlour_store::Sealed;
-use ruma::OwnedUserId;
+use ruma::{OwnedUserId, UserId};
 use serde_json::value::{RawValue, to_raw_value};
 use sha2::{Digest, Sha256};
 
 use super::{DeviceError, Held, Slot};
-use crate::{
-    app::App,
-    live::{AgentLive, RoomLive},
-};
+use crate::{app::App, live::RoomLive};
 
 /// How often a room may turn out not to be prepared after all: a device came meanwhile.
 const TRIES: usize = 4;
@@ -33,7 +30,7 @@ impl App {
     /// the message is sent.
     pub(crate) async fn seal(
         &self,
-        agent: &AgentLive,
+        user: &UserId,
         room: &Arc<RoomLive>,
         content: &str,
     ) -> Result<(Sealed, Held), DeviceError> {
@@ -41,7 +38,7 @@ impl App {
             serde_json::from_str(content).map_err(|e| CryptoError::Sdk(e.to_string()))?;
         self.run_known().await?;
         for _ in 0..TRIES {
-            let slot = self.ensure_device(agent.user_id()).await?;
+            let slot = self.ensure_device(user).await?;
             self.fetch_news(&slot).await;
             match self.prepare(&slot, room).await {
                 Err(DeviceError::Crypto(CryptoError::Lost)) => {

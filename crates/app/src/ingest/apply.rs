@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use parlour_domain::ids::{AgentKey, MessageId, Pos, RoomKey, Seq};
+use parlour_domain::{
+    ids::{AgentKey, MessageId, Pos, RoomKey, Seq},
+    knock::Answer,
+};
 use parlour_matrix::events::hops;
 use parlour_store::{Exception, Exceptions, NewEntry, SeatRow, StoreError, Tx};
 use ruma::OwnedEventId;
@@ -40,6 +43,13 @@ pub(crate) enum Effect {
     },
     /// There is an invitation or a tombstone to follow.
     Follow,
+    /// The bot was asked for something.
+    Errand,
+    BotOut(RoomKey),
+    TurnedAway {
+        agent: AgentKey,
+        room: RoomKey,
+    },
 }
 
 impl Effect {
@@ -115,6 +125,12 @@ impl App {
                 }
             }
             Effect::Follow => self.invited.notify_one(),
+            Effect::Errand => self.bot.to_do.notify_one(),
+            Effect::BotOut(room) => self.bot_is_out(room),
+            Effect::TurnedAway { agent, room } => {
+                self.doors.leave(room, agent);
+                self.bot.at_door.notify_one();
+            }
             Effect::Seat(row) => {
                 if let Some(agent) = self.agents.get(row.agent) {
                     agent.put_seat(row);
@@ -194,6 +210,29 @@ pub(crate) fn carry_out_at(tx: &Tx<'_>, step: Step, at: Option<Pos>) -> Result<V
             tx.put_invitation(&invitation)?;
             return Ok(vec![Effect::Follow]);
         }
+        Step::TurnedAway { agent, room, by } => {
+            tx.door_decided(room, agent, &by)?;
+            tx.settle_knock(agent, room, Answer::Declined)?;
+            return Ok(vec![Effect::TurnedAway { agent, room }]);
+        }
+        Step::BotInvited { event_id, invitation } => {
+            // each once: the bot may have come and gone since
+            if tx.heard(&event_id)? {
+                tx.put_bot_invitation(&invitation)?;
+            }
+            return Ok(vec![Effect::Follow]);
+        }
+        Step::BotOut { room } => {
+            tx.drop_bot_room(room)?;
+            return Ok(vec![Effect::BotOut(room)]);
+        }
+        Step::Errand(errand) => {
+            let new = tx.put_errand(&errand)?;
+            return Ok(if new { vec![Effect::Errand] } else { vec![] });
+        }
+        Step::Heard { event_id } => {
+            tx.heard(&event_id)?;
+        }
         Step::Successor { room, to } => {
             tx.set_successor(room, Some(&to))?;
             return Ok(vec![Effect::Follow]);
@@ -241,6 +280,7 @@ fn unsealed(tx: &Tx<'_>, unsealed: Unsealed, at: Option<Pos>) -> Result<Vec<Effe
     let room = match &*then {
         Step::Append { entry, .. } => entry.room,
         Step::Edit(edit) => edit.room,
+        Step::Errand(_) | Step::Heard { .. } => return carry_out(tx, *then),
         _ => return Ok(vec![]),
     };
     let mut effects = carry_out_at(tx, *then, kept.or(at))?;

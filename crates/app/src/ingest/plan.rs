@@ -15,9 +15,12 @@ use parlour_domain::{
 use parlour_matrix::{
     Incoming,
     crypto::{KeyCounts, RoomKey as MegolmKey},
-    events::{Edit, Head, Member as MemberState, Membership, NewMessage, Redaction, StateChange, StateEvent},
+    events::{
+        Edit, Head, Member as MemberState, Membership, NewMessage, Reaction, Redaction, StateChange,
+        StateEvent,
+    },
 };
-use parlour_store::{Invitation, Member, NewEdit, NewEntry, SealedEcho, Waiting};
+use parlour_store::{BotInvitation, Invitation, Member, NewEdit, NewEntry, NewErrand, SealedEcho, Waiting};
 use ruma::{OwnedEventId, OwnedRoomId, OwnedUserId, RoomId, UserId};
 use serde_json::value::RawValue;
 use tokio::sync::OwnedMutexGuard;
@@ -25,6 +28,7 @@ use tokio::sync::OwnedMutexGuard;
 use super::sealed::Unsealed;
 use crate::{
     app::App,
+    bot::Meant,
     crypto_rows::CryptoBatch,
     devices::{Held, Slot},
     live::{AgentLive, RoomLive},
@@ -60,8 +64,29 @@ pub(crate) enum Step {
         room: RoomKey,
         removed: bool,
     },
+    /// Put out by somebody before it was let in.
+    TurnedAway {
+        agent: AgentKey,
+        room: RoomKey,
+        by: OwnedUserId,
+    },
     /// A person invited a puppet.
     Invited(Invitation),
+    /// A person invited the bot, by this event.
+    BotInvited {
+        event_id: OwnedEventId,
+        invitation: BotInvitation,
+    },
+    /// The bot is out of a room.
+    BotOut {
+        room: RoomKey,
+    },
+    /// Something was said to the bot, or a sign of its was pressed.
+    Errand(NewErrand),
+    /// Meant for the bot, and nothing to be done about (any more).
+    Heard {
+        event_id: OwnedEventId,
+    },
     /// The room goes on elsewhere.
     Successor {
         room: RoomKey,
@@ -145,6 +170,8 @@ pub(crate) struct Plan {
     /// Rooms in which a key is missing.
     missing: BTreeSet<RoomKey>,
     encrypted_rooms: BTreeSet<RoomKey>,
+    /// Members or powers changed where the bot is.
+    bot_news: bool,
     /// Devices to be pulled for.
     pull: BTreeSet<OwnedUserId>,
     /// Devices that have requests to make.
@@ -161,6 +188,9 @@ impl Plan {
             held.committed();
         }
         self.many = None;
+        if std::mem::take(&mut self.bot_news) {
+            app.bot.news.notify_one();
+        }
         let Some(app) = app.me.upgrade() else { return };
         for room in std::mem::take(&mut self.missing) {
             app.pull_for_room(room);
@@ -194,6 +224,9 @@ pub(crate) struct Planner<'a> {
     pub(super) missing: BTreeSet<RoomKey>,
     /// Rooms that are encrypted from now on.
     encrypted_rooms: BTreeSet<RoomKey>,
+    bot_news: bool,
+    /// What is read was said long ago: nothing is done about it.
+    past: bool,
     pub(super) pull: BTreeSet<OwnedUserId>,
     pub(super) talk: BTreeSet<OwnedUserId>,
     pub(super) lost: BTreeSet<OwnedUserId>,
@@ -212,6 +245,8 @@ impl<'a> Planner<'a> {
             read: BTreeSet::new(),
             missing: BTreeSet::new(),
             encrypted_rooms: BTreeSet::new(),
+            bot_news: false,
+            past: false,
             pull: BTreeSet::new(),
             talk: BTreeSet::new(),
             lost: BTreeSet::new(),
@@ -227,6 +262,7 @@ impl<'a> Planner<'a> {
             many: self.many,
             missing: self.missing,
             encrypted_rooms: self.encrypted_rooms,
+            bot_news: self.bot_news,
             pull: self.pull,
             talk: self.talk,
             lost: self.lost,
@@ -254,6 +290,10 @@ impl<'a> Planner<'a> {
                 self.encrypted(raw, head, ciphertext, session_id).await;
             }
             Incoming::Redaction(redaction) => self.redaction(redaction),
+            Incoming::Reaction(reaction) => {
+                let step = self.reaction(&reaction);
+                self.steps.extend(step);
+            }
             // only transactions come without naming their room
             Incoming::State(state) => self.state(state, room.is_none()).await,
             Incoming::Poison { event_id, why } => {
@@ -266,19 +306,23 @@ impl<'a> Planner<'a> {
 
     /// The same for what was said in the past; state of the past does not count today.
     pub(crate) async fn take_said(&mut self, raw: &RawValue, room: &RoomId) {
+        self.past = true;
         if !matches!(Incoming::parse(raw, Some(room)), Incoming::State(_)) {
             self.take(raw, Some(room)).await;
         }
     }
 
     pub(super) async fn said(&mut self, message: NewMessage, came: Came) -> Option<Step> {
-        let head = message.head;
-        let room = self.app.rooms.by_id(&head.room_id)?;
-        let puppet = self.app.settings.is_puppet(&head.sender);
-        if head.sender == self.app.settings.bot || (puppet && message.notice) {
+        let room = self.app.rooms.by_id(&message.head.room_id)?;
+        let puppet = self.app.settings.is_puppet(&message.head.sender);
+        if message.head.sender == self.app.settings.bot || (puppet && message.notice) {
             // what the bridge says concerns people
             return None;
         }
+        if let Some(meant) = self.app.meant_for_bot(&room, &message) {
+            return Some(self.for_bot(meant, message.head.event_id));
+        }
+        let head = message.head;
         let agent = self.app.agents.by_user(&head.sender);
         let settles = agent.as_ref().zip(message.submission).map(|(a, id)| (a.key(), id));
         let message_id = settles.map(|(_, id)| id);
@@ -301,6 +345,19 @@ impl<'a> Planner<'a> {
             hops,
         };
         Some(Step::Append { entry, settles })
+    }
+
+    /// No log has it, so that no agent is ever given it.
+    pub(super) fn for_bot(&self, meant: Meant, event_id: OwnedEventId) -> Step {
+        match meant {
+            Meant::Errand(errand) if !self.past => Step::Errand(errand),
+            Meant::Errand(_) | Meant::Nothing => Step::Heard { event_id },
+        }
+    }
+
+    pub(super) fn reaction(&self, reaction: &Reaction) -> Option<Step> {
+        let room = self.app.rooms.by_id(&reaction.head.room_id).filter(|_| !self.past)?;
+        self.app.pressed_for_bot(&room, reaction).map(Step::Errand)
     }
 
     async fn author(&self, agent: Option<&AgentLive>, room: &RoomLive, head: &Head) -> Author {
@@ -393,6 +450,7 @@ impl<'a> Planner<'a> {
     }
 
     pub(crate) fn power(&mut self, room: &Arc<RoomLive>, power: parlour_matrix::events::Power) {
+        self.bot_news |= self.app.bot.knows(room.key);
         if let Ok(json) = serde_json::to_string(&power) {
             self.steps.push(Step::Power { room: room.key, power: json });
         }
@@ -409,6 +467,12 @@ impl<'a> Planner<'a> {
                 Membership::Invite | Membership::Knock => {}
             }
         }
+        if state.user == self.app.settings.bot && live && room.kind() == RoomKind::Private {
+            if let Membership::Leave | Membership::Ban = state.membership {
+                self.steps.push(Step::BotOut { room: room.key });
+            }
+        }
+        self.bot_news |= state.membership == Membership::Join && self.app.bot.knows(room.key);
         let member = Member {
             user_id: state.user,
             membership: membership(state.membership).to_owned(),
@@ -435,17 +499,32 @@ impl<'a> Planner<'a> {
             true => room.kind() == RoomKind::Private && self.app.is_ours(by),
         };
         if !own_doing {
+            let knocked =
+                room.with_members(|m| m.get(agent.user_id()).is_some_and(|m| m.membership == "knock"));
             self.steps.push(Step::Left { agent: agent.key(), room: room.key, removed });
+            if removed && live && knocked {
+                self.steps.push(Step::TurnedAway { agent: agent.key(), room: room.key, by: by.to_owned() });
+            }
         }
     }
 
     /// People's invitations are followed or declined later; those of ours are part of letting an agent in. A puppet
     /// that does not exist is nobody's to answer for.
     fn invited(&mut self, state: &StateEvent) {
-        let StateChange::Member(MemberState { membership: Membership::Invite, user, .. }) = &state.change
+        let StateChange::Member(MemberState { membership: Membership::Invite, user, is_direct, .. }) =
+            &state.change
         else {
             return;
         };
+        if *user == self.app.settings.bot && !self.app.is_ours(&state.head.sender) {
+            let invitation = BotInvitation {
+                room_id: state.head.room_id.clone(),
+                invited_by: state.head.sender.clone(),
+                direct: *is_direct,
+                received_at_ms: self.received_at_ms,
+            };
+            return self.steps.push(Step::BotInvited { event_id: state.head.event_id.clone(), invitation });
+        }
         let Some(agent) = self.app.agents.by_user(user).filter(|a| !a.ended()) else { return };
         if self.app.is_ours(&state.head.sender) {
             return;

@@ -141,9 +141,11 @@ impl Planner<'_> {
         agents.extend(event.kept.into_iter().flat_map(|kept| self.app.agents_then(&room, kept.pos)));
         agents.sort_by_key(|agent| agent.key());
         agents.dedup_by_key(|agent| agent.key());
+        let with_bot = self.app.bot_is_in(&room);
         match self.decrypt(event.raw, &room, &agents).await {
             Ok(reading) if reading.decrypted.is_some() => self.unsealed(&room, event, reading).await,
-            Ok(_) if agents.is_empty() || event.kept.is_some() => {}
+            Ok(_) if with_bot && self.read_as_bot(&room, &event, agents.is_empty()).await => {}
+            Ok(_) if (agents.is_empty() && !with_bot) || event.kept.is_some() => {}
             Ok(_) => {
                 self.missing.insert(room.key);
                 self.steps.push(Step::Wait(Waiting {
@@ -203,6 +205,43 @@ impl Planner<'_> {
         Ok(reading)
     }
 
+    /// What no agent can read the bot may: then it is read for what is meant for the bot, and for nothing else. `true`:
+    /// it is dealt with.
+    async fn read_as_bot(&mut self, room: &Arc<RoomLive>, event: &SealedEvent<'_>, alone: bool) -> bool {
+        let SealedEvent { raw, head, kept, .. } = event;
+        let Some(slot) = self.app.keyring.with_device(&self.app.settings.bot) else { return false };
+        let Some(held) = self.hold(&slot).await else { return false };
+        let Ok(decrypted) = held.decrypt(raw, &room.room_id).await else {
+            if !slot.pulled_since(self.app.now() - FETCHED_MS) {
+                self.pull.insert(slot.user.clone());
+            }
+            return false;
+        };
+        let then = match Incoming::parse(&decrypted.event, Some(&room.room_id)) {
+            Incoming::Message(message) if message.head == *head => {
+                let meant = self.app.meant_for_bot(room, &message);
+                meant.map(|meant| self.for_bot(meant, head.event_id.clone()))
+            }
+            Incoming::Reaction(reaction) if reaction.head == *head => self.reaction(&reaction),
+            _ => None,
+        };
+        if then.is_none() && !alone {
+            return false;
+        }
+        self.steps.push(Step::Unsealed(Unsealed {
+            place: place(room, &decrypted),
+            event_id: head.event_id.clone(),
+            session_id: decrypted.session_id,
+            event: raw.get().to_owned(),
+            received_at_ms: self.received_at_ms,
+            readers: BTreeSet::new(),
+            withheld: vec![],
+            waited: kept.is_some(),
+            then: then.map(Box::new),
+        }));
+        true
+    }
+
     async fn unsealed(&mut self, room: &Arc<RoomLive>, event: SealedEvent<'_>, reading: Reading) {
         let SealedEvent { raw, head, kept, .. } = event;
         let Some(decrypted) = reading.decrypted else { return };
@@ -211,6 +250,7 @@ impl Planner<'_> {
         let then = match Incoming::parse(&decrypted.event, Some(&room.room_id)) {
             Incoming::Message(message) if message.head == head => self.said(message, came).await,
             Incoming::Edit(edit) if edit.head == head => self.edited(edit, came),
+            Incoming::Reaction(reaction) if reaction.head == head => self.reaction(&reaction),
             _ => None,
         };
         self.steps.push(Step::Unsealed(Unsealed {

@@ -6,11 +6,14 @@ use parlour_domain::{
     knock::{Knock, queue},
 };
 
-/// Who waits before the doors of agents' rooms. Lapsed knocks stay until somebody knocks again; they do not count.
+/// Who waits before the doors of private rooms. Lapsed knocks stay until somebody knocks again; they do not count.
 #[derive(Debug, Default)]
 pub(crate) struct Doors {
-    by_owner: RwLock<HashMap<AgentKey, BTreeMap<Place, Standing>>>,
+    by_owner: RwLock<HashMap<Owner, BTreeMap<Place, Standing>>>,
 }
+
+/// The agent that answers; `None`: people do, by the bridge bot.
+type Owner = Option<AgentKey>;
 
 /// A door, and who knocked on it.
 pub(crate) type Place = (RoomKey, AgentKey);
@@ -22,12 +25,12 @@ struct Standing {
 }
 
 impl Doors {
-    pub(crate) fn put(&self, owner: AgentKey, place: Place, knock: Knock, told: bool) {
+    pub(crate) fn put(&self, owner: Owner, place: Place, knock: Knock, told: bool) {
         self.by_owner.write().entry(owner).or_default().insert(place, Standing { knock, told });
     }
 
     /// The same knock, at the back of the queue; the owner was told of it or not, as before.
-    pub(crate) fn put_again(&self, owner: AgentKey, place: Place, knock: Knock) {
+    pub(crate) fn put_again(&self, owner: Owner, place: Place, knock: Knock) {
         let told = self.by_owner.read().get(&owner).and_then(|o| o.get(&place)).is_some_and(|s| s.told);
         self.put(owner, place, knock, told);
     }
@@ -54,7 +57,7 @@ impl Doors {
 
     /// Who waits before the rooms of an owner, or the one room, earliest first.
     #[must_use]
-    pub(crate) fn waiting(&self, owner: AgentKey, room: Option<RoomKey>, now_ms: i64) -> Vec<(Place, Knock)> {
+    pub(crate) fn waiting(&self, owner: Owner, room: Option<RoomKey>, now_ms: i64) -> Vec<(Place, Knock)> {
         let by_owner = self.by_owner.read();
         let places = by_owner.get(&owner).into_iter().flatten();
         let here = places.filter(|(place, _)| room.is_none_or(|r| r == place.0));
@@ -63,7 +66,7 @@ impl Doors {
 
     /// Whether somebody waits there whom the owner was not told of.
     #[must_use]
-    pub(crate) fn untold(&self, owner: AgentKey, room: Option<RoomKey>, now_ms: i64) -> bool {
+    pub(crate) fn untold(&self, owner: Owner, room: Option<RoomKey>, now_ms: i64) -> bool {
         let by_owner = self.by_owner.read();
         let Some(places) = by_owner.get(&owner) else { return false };
         let new = |(place, s): (&Place, &Standing)| {
@@ -74,7 +77,7 @@ impl Doors {
 
     /// Notes that the owner was told; gives those that were news.
     #[must_use]
-    pub(crate) fn tell(&self, owner: AgentKey, places: &[Place]) -> Vec<Place> {
+    pub(crate) fn tell(&self, owner: Owner, places: &[Place]) -> Vec<Place> {
         let mut by_owner = self.by_owner.write();
         let Some(known) = by_owner.get_mut(&owner) else { return vec![] };
         let mut news = vec![];

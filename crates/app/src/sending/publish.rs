@@ -148,7 +148,7 @@ impl App {
         if !order.room.may_be_encrypted() {
             return Ok(None);
         }
-        let sealed = self.seal(&order.agent, &order.room, &order.claim.content).await;
+        let sealed = self.seal(order.agent.user_id(), &order.room, &order.claim.content).await;
         let (sealed, held) = sealed.map_err(|error| self.device_fault(error))?;
         order.claim.sealed = Some(sealed);
         Ok(Some(held))

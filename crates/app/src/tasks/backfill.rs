@@ -219,7 +219,11 @@ fn split(steps: Vec<Step>, lost: bool) -> (Vec<NewEntry>, Vec<Step>) {
     for step in steps {
         match step {
             Step::Append { entry, .. } => entries.push(entry),
-            step @ (Step::Edit(_) | Step::Redact { .. } | Step::Unsealed(_) | Step::OwnEcho { .. }) => {
+            step @ (Step::Edit(_)
+            | Step::Redact { .. }
+            | Step::Unsealed(_)
+            | Step::OwnEcho { .. }
+            | Step::Heard { .. }) => {
                 rest.push(step);
             }
             // from before an agent came, its key is not to be waited for

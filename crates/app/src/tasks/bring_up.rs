@@ -206,7 +206,7 @@ impl App {
             creation_content: json!({}),
             // an agent must not be able to ring for everybody in a public room
             power_levels: json!({"notifications": {"room": 50}}),
-            invite: vec![],
+            ..CreateRoom::default()
         };
         self.client
             .create_room(&self.settings.bot, room)

@@ -37,6 +37,7 @@ impl App {
             tracing::warn!(%error, "cannot clear the journal");
         }
         self.keyring.let_go(now);
+        self.bot.forget_answered(now);
         if let Err(error) = self.store.write(move |tx| tx.forget_waiting(now - WAITING_KEPT_MS)).await {
             tracing::warn!(%error, "cannot forget what nobody can read");
         }

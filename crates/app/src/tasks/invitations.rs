@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parlour_domain::{
     ids::{CatalogId, Pos},
-    knock::Way,
+    knock::{Answer, Way},
     room::RoomKind,
 };
 use parlour_matrix::HsError;
@@ -71,7 +71,8 @@ impl App {
 
     /// Whether nothing is left that has to be tried again.
     async fn follow_all(self: &Arc<Self>) -> bool {
-        let mut all = self.follow_successors().await & self.settle_unread().await;
+        let mut all =
+            self.follow_successors().await & self.settle_unread().await & self.follow_bot_invitations().await;
         let Ok(invitations) = self.store.read(|r| r.invitations()).await else { return false };
         for invitation in invitations {
             if self.tasks.stopping() {
@@ -105,11 +106,15 @@ impl App {
         let Some(agent) = self.agents.get(invitation.agent).filter(|a| !a.ended()) else { return Ok(()) };
         let _one = agent.moving.lock().await;
         let room_id = &invitation.room_id;
-        let welcome = self.settings.people.invites.allows(&invitation.invited_by, &self.settings.server_name);
+        let welcome = self.settings.people.invites.allows(&invitation.invited_by, &self.settings.server_name)
+            || self.is_expected(&agent, room_id).await;
         let lobby = self.rooms.by_id(room_id).is_some_and(|r| r.kind() == RoomKind::Lobby);
         if !welcome || lobby {
             let why = "Agents of this bridge do not follow this invitation.";
             return Ok(self.client.leave(agent.user_id(), room_id, Some(why)).await?);
+        }
+        if let Some(room) = self.rooms.by_id(room_id) {
+            self.note_decider(&room, &agent, &invitation.invited_by).await;
         }
         if self.rooms.by_id(room_id).is_some_and(|r| r.state_read()) {
             // the room is known: the event of the join says where the agent's place in it begins
@@ -123,7 +128,7 @@ impl App {
         }
         self.client.join(agent.user_id(), target, &via).await?;
         if let Some(before) = self.rooms.before(room_id)
-            && self.go_on_in(&before, room_id, &agent).await?
+            && self.go_on_in(&before, room_id, agent.user_id()).await?
         {
             return self.take_invited_seat(&agent, room_id).await;
         }
@@ -146,7 +151,7 @@ impl App {
         self.seat_invited(agent, &room, after).await
     }
 
-    async fn known_private_room(&self, room_id: &RoomId) -> Result<Arc<RoomLive>, StoreError> {
+    pub(crate) async fn known_private_room(&self, room_id: &RoomId) -> Result<Arc<RoomLive>, StoreError> {
         if let Some(room) = self.rooms.by_id(room_id) {
             return Ok(room);
         }
@@ -182,14 +187,28 @@ impl App {
         let (key, at, now) = (agent.key(), room.key, self.now());
         let write = move |tx: &Tx<'_>| {
             tx.let_in(key, at, Way::Invite, now)?;
+            tx.settle_knock(key, at, Answer::Admitted)?;
             match after {
                 Some(after) => tx.seat_placed(key, at, after),
                 None => tx.seat_taken(key, at),
             }
         };
-        self.write_and_follow(write, Self::seat).await?;
+        let follow = move |app: &Arc<Self>, row| {
+            app.doors.leave(at, key);
+            app.bot.at_door.notify_one();
+            app.seat(row);
+        };
+        self.write_and_follow(write, follow).await?;
         self.prepare_ahead(key, room.key);
         self.hub.nudge(key);
         Ok(())
+    }
+
+    /// It knocks there, or somebody who manages the room said that it may come in.
+    async fn is_expected(&self, agent: &AgentLive, room_id: &RoomId) -> bool {
+        let Some(room) = self.rooms.by_id(room_id) else { return false };
+        let (key, at) = (agent.key(), room.key);
+        let pass = || self.store.read(move |r| r.pass(key, at));
+        self.waits_at(&room, agent) || pass().await.is_ok_and(|pass| pass.is_some_and(|p| p.holds()))
     }
 }

@@ -14,5 +14,6 @@ mod silence;
 mod strays;
 mod successors;
 
+pub(crate) use invitations::FollowError;
 pub(crate) use loops::Loops;
 pub(crate) use probe::Probe;

@@ -6,13 +6,10 @@ use std::sync::Arc;
 use parlour_domain::room::RoomKind;
 use parlour_matrix::HsError;
 use parlour_store::{SeatRow, Tx};
-use ruma::{OwnedUserId, RoomId};
+use ruma::{OwnedUserId, RoomId, UserId};
 
 use super::invitations::FollowError;
-use crate::{
-    app::App,
-    live::{AgentLive, RoomLive},
-};
+use crate::{app::App, live::RoomLive};
 
 impl App {
     /// Follows all tombstones that can be followed now. `false`: try again.
@@ -34,10 +31,17 @@ impl App {
         room: &Arc<RoomLive>,
         to: &RoomId,
     ) -> Result<(), FollowError> {
+        let bot = &self.settings.bot;
+        if self.bot_is_in(room) && self.gets_in(bot, to).await? {
+            if !self.go_on_in(room, to, bot).await? {
+                self.client.leave(bot, to, None).await?;
+            }
+            return Ok(());
+        }
         for agent in self.agents.all().into_iter().filter(|a| !a.ended() && a.is_in(room.key)) {
             let _one = agent.moving.lock().await;
-            if self.gets_in(&agent, to).await? {
-                if !self.go_on_in(room, to, &agent).await? {
+            if self.gets_in(agent.user_id(), to).await? {
+                if !self.go_on_in(room, to, agent.user_id()).await? {
                     self.client.leave(agent.user_id(), to, None).await?;
                 }
                 return Ok(());
@@ -47,9 +51,9 @@ impl App {
     }
 
     /// `false`: refused, since not invited.
-    async fn gets_in(&self, agent: &AgentLive, to: &RoomId) -> Result<bool, FollowError> {
+    async fn gets_in(&self, user: &UserId, to: &RoomId) -> Result<bool, FollowError> {
         let target = to.as_str().try_into().map_err(|_| HsError::NotSent("no room id".to_owned()))?;
-        match self.client.join(agent.user_id(), target, &[]).await {
+        match self.client.join(user, target, &[]).await {
             Ok(_) => Ok(true),
             Err(HsError::Refused { .. }) => Ok(false),
             Err(error) => Err(error.into()),
@@ -62,21 +66,24 @@ impl App {
         self: &Arc<Self>,
         room: &Arc<RoomLive>,
         to: &RoomId,
-        first: &AgentLive,
+        first: &UserId,
     ) -> Result<bool, FollowError> {
-        let create =
-            self.client.state_content(first.user_id(), to, "m.room.create").await?.unwrap_or_default();
+        let create = self.client.state_content(first, to, "m.room.create").await?.unwrap_or_default();
         if create["predecessor"]["room_id"].as_str() != Some(room.room_id.as_str()) {
             let key = room.key;
             self.store.write(move |tx| tx.set_successor(key, None)).await?;
             room.set_successor(None);
             return Ok(false);
         }
+        let with_bot = self.bot_is_in(room);
         let (key, new_id) = (room.key, to.to_owned());
         let write = move |tx: &Tx<'_>| tx.move_room(key, &new_id);
         let new = self.write_and_follow(write, |app, row| app.rooms.replace(row)).await?;
         tracing::info!(from = %room.room_id, to = %new.room_id, "went on in the room that a tombstone leads to");
-        let inside = self.settle_down(&new, first).await?;
+        let mut inside = self.settle_down(&new, first).await?;
+        if with_bot && (first == self.settings.bot || self.gets_in(&self.settings.bot, to).await?) {
+            inside.push(self.settings.bot.clone());
+        }
         for puppet in inside {
             if let Err(error) = self.client.leave(&puppet, &room.room_id, None).await {
                 tracing::info!(%error, %puppet, "cannot leave a room that was upgraded");
@@ -90,9 +97,9 @@ impl App {
         let mut all = true;
         for room in self.rooms.all().into_iter().filter(|r| r.kind() == RoomKind::Private && !r.state_read())
         {
-            let Some(first) = self.agents.all().into_iter().find(|a| !a.ended() && a.is_in(room.key)) else {
-                continue;
-            };
+            let first = self.agents.all().into_iter().find(|a| !a.ended() && a.is_in(room.key));
+            let bot = self.bot.knows(room.key).then(|| self.settings.bot.clone());
+            let Some(first) = first.map(|a| a.agent.user_id.clone()).or(bot) else { continue };
             if let Err(error) = self.settle_down(&room, &first).await {
                 tracing::info!(%error, room = %room.room_id, "cannot read a room yet");
                 all = false;
@@ -105,11 +112,11 @@ impl App {
     async fn settle_down(
         self: &Arc<Self>,
         room: &Arc<RoomLive>,
-        first: &AgentLive,
+        first: &UserId,
     ) -> Result<Vec<OwnedUserId>, FollowError> {
         let inside = self.bring_others(room, first).await?;
-        self.survey(room, first.user_id()).await?;
-        self.read_all_history(room, first.user_id()).await?;
+        self.survey(room, first).await?;
+        self.read_all_history(room, first).await?;
         Ok(inside)
     }
 
@@ -117,11 +124,11 @@ impl App {
     async fn bring_others(
         self: &Arc<Self>,
         new: &RoomLive,
-        first: &AgentLive,
+        first: &UserId,
     ) -> Result<Vec<OwnedUserId>, FollowError> {
-        let mut inside: Vec<OwnedUserId> = vec![first.agent.user_id.clone()];
-        for agent in self.agents.all().into_iter().filter(|a| a.key() != first.key() && a.is_in(new.key)) {
-            if self.gets_in(&agent, &new.room_id).await? {
+        let mut inside: Vec<OwnedUserId> = vec![first.to_owned()];
+        for agent in self.agents.all().into_iter().filter(|a| a.user_id() != first && a.is_in(new.key)) {
+            if self.gets_in(agent.user_id(), &new.room_id).await? {
                 inside.push(agent.agent.user_id.clone());
                 continue;
             }

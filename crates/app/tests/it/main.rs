@@ -8,6 +8,8 @@
 )]
 
 mod ack;
+mod bot;
+mod bot_door;
 mod browse;
 mod edits;
 mod exactly_once;

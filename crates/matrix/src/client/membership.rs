@@ -81,6 +81,15 @@ impl Client {
         self.act_on(user, room, "kick", other, reason).await
     }
 
+    /// Knocks: asks to be invited. Whoever knocks already, or is invited, stays so.
+    ///
+    /// # Errors
+    /// See [`HsError`]; `M_FORBIDDEN` where the room takes no knocks, or not from this user.
+    pub async fn knock(&self, user: &UserId, room: &RoomId, reason: &str) -> Result<(), HsError> {
+        let request = self.request("knock", Method::POST, V3, &["knock", room.as_str()]).by(user);
+        request.json(&json!({"reason": reason})).timeout(SLOW).done().await
+    }
+
     async fn act_on(
         &self,
         user: &UserId,

@@ -23,6 +23,8 @@ pub struct CreateRoom {
     /// Replaces what the homeserver would put into `m.room.power_levels`.
     pub power_levels: Value,
     pub invite: Vec<OwnedUserId>,
+    /// Tells those who are invited that it is a chat of two.
+    pub is_direct: bool,
 }
 
 #[derive(Deserialize)]
@@ -89,6 +91,7 @@ impl CreateRoom {
             "creation_content": self.creation_content,
             "power_level_content_override": self.power_levels,
             "invite": self.invite,
+            "is_direct": self.is_direct.then_some(true),
         });
         without_nulls(body)
     }

@@ -7,6 +7,7 @@ mod encrypt;
 mod exchange;
 mod inherit;
 mod prepare;
+mod reach;
 mod receive;
 
 use std::{collections::HashMap, fmt, panic::AssertUnwindSafe, sync::Arc};

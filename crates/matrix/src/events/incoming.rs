@@ -4,7 +4,7 @@ use parlour_domain::{ids::MessageId, message::Body};
 use ruma::{OwnedEventId, OwnedRoomId, RoomId};
 use serde_json::value::RawValue;
 
-use super::{HOPS_KEY, Head, NOTICE_KEY, SUBMISSION_KEY, StateEvent, body, relation, state};
+use super::{HOPS_KEY, Head, NOTICE_KEY, SUBMISSION_KEY, StateEvent, body, command, relation, state};
 use crate::json::{Fields, event_id};
 
 /// What an event is to us. Reading one never fails and never panics; what cannot be placed is [`Incoming::Poison`].
@@ -13,6 +13,7 @@ pub enum Incoming {
     Message(NewMessage),
     Edit(Edit),
     Redaction(Redaction),
+    Reaction(Reaction),
     State(StateEvent),
     /// Cannot be read here; kept for whoever has the keys.
     Encrypted {
@@ -22,7 +23,7 @@ pub enum Incoming {
         /// Names the room key.
         session_id: Option<String>,
     },
-    /// Reactions, calls, votes and other things that are no messages.
+    /// Calls, votes and other things that are no messages.
     Ignored {
         head: Head,
     },
@@ -51,6 +52,10 @@ pub struct NewMessage {
     pub hops: u32,
     /// See [`NOTICE_KEY`].
     pub notice: bool,
+    /// Typed words (`m.text`), not what a program notes or an emote: only these can be a command.
+    pub typed: bool,
+    /// A command as clients with a form for it send it (MSC4391).
+    pub command: Option<String>,
 }
 
 /// New words for an earlier message. Whether its sender wrote that one is for the caller to check.
@@ -69,6 +74,15 @@ pub struct Edit {
 pub struct Redaction {
     pub head: Head,
     pub redacts: OwnedEventId,
+}
+
+/// Somebody put a sign beside a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reaction {
+    pub head: Head,
+    pub target: OwnedEventId,
+    /// The sign, such as an emoji.
+    pub key: String,
 }
 
 /// An event whose outside is in order.
@@ -128,6 +142,7 @@ impl<'a> Event<'a> {
                 head: self.head,
             },
             "m.room.redaction" => self.redaction(),
+            "m.reaction" => self.reaction(),
             _ if said => self.message(),
             _ => Incoming::Ignored { head: self.head },
         }
@@ -147,6 +162,13 @@ impl<'a> Event<'a> {
         }
     }
 
+    fn reaction(self) -> Incoming {
+        match relation::annotation(&self.content) {
+            Some((target, key)) => Incoming::Reaction(Reaction { head: self.head, target, key }),
+            None => Incoming::Ignored { head: self.head },
+        }
+    }
+
     fn message(self) -> Incoming {
         if let Some((target, new)) = relation::edit(&self.content) {
             return self.edit(target, new);
@@ -156,6 +178,9 @@ impl<'a> Event<'a> {
             submission: self.content.str(SUBMISSION_KEY).as_deref().and_then(MessageId::parse),
             hops: hops_in(&self.content),
             notice: self.content.is_true(NOTICE_KEY),
+            typed: self.event_type == "m.room.message"
+                && self.content.str("msgtype").as_deref() == Some("m.text"),
+            command: command::read(&self.content),
             content: self.raw_content.to_owned(),
             event_type: self.event_type,
             head: self.head,

@@ -36,3 +36,12 @@ pub(super) fn edit<'a>(content: &Fields<'a>) -> Option<(OwnedEventId, &'a RawVal
     Fields::of(new).filter(|fields| !fields.is_empty())?;
     Some((relates.event_id("event_id")?, new))
 }
+
+/// The message that a sign stands beside, and the sign.
+pub(super) fn annotation(content: &Fields<'_>) -> Option<(OwnedEventId, String)> {
+    let relates = content.object("m.relates_to")?;
+    if relates.str("rel_type").as_deref() != Some("m.annotation") {
+        return None;
+    }
+    Some((relates.event_id("event_id")?, relates.text("key")?))
+}

@@ -48,6 +48,8 @@ pub struct Member {
     pub display_name: Option<String>,
     /// `mxc://`
     pub avatar_url: Option<String>,
+    /// An invitation into a chat of two.
+    pub is_direct: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +130,13 @@ fn member(state_key: &str, content: &Fields<'_>) -> Result<Member, &'static str>
         _ => return Err("a membership that is none"),
     };
     let filled = |key| content.text(key).filter(|text| !text.trim().is_empty());
-    Ok(Member { user, membership, display_name: filled("displayname"), avatar_url: filled("avatar_url") })
+    Ok(Member {
+        user,
+        membership,
+        display_name: filled("displayname"),
+        avatar_url: filled("avatar_url"),
+        is_direct: content.is_true("is_direct"),
+    })
 }
 
 fn create(event: &Event<'_>) -> Create {

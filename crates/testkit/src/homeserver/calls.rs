@@ -56,6 +56,7 @@ fn answer(w: &mut World, now_ms: i64, request: &Request) -> Result<Answer, Answe
         Call::Leave => leave(w, now_ms, &user, &request.args[0]),
         Call::Invite => invite(w, now_ms, &user, request),
         Call::Kick => kick(w, now_ms, &user, request),
+        Call::Knock => knock(w, now_ms, &user, request),
         Call::JoinedRooms => Ok(ok(&json!({"joined_rooms": joined_rooms(w, &user)}))),
         Call::AccountData => match w.account_data.get(&(user, request.args[1].clone())) {
             Some(content) => Ok(ok(content)),
@@ -134,7 +135,7 @@ fn join(w: &mut World, now_ms: i64, user: &str, target: &str) -> Result<Answer, 
 
 fn leave(w: &mut World, now_ms: i64, user: &str, id: &str) -> Result<Answer, Answer> {
     let Some(room) = w.rooms.get(id) else { return Err(refusal(404, "M_UNKNOWN", "no such room")) };
-    if !matches!(room.membership(user).as_str(), "join" | "invite") {
+    if !matches!(room.membership(user).as_str(), "join" | "invite" | "knock") {
         return Err(refusal(403, "M_FORBIDDEN", "not in the room"));
     }
     w.set_member(id, now_ms, user, user, "leave");
@@ -163,11 +164,23 @@ fn kick(w: &mut World, now_ms: i64, user: &str, request: &Request) -> Result<Ans
     member(w, id, user)?;
     let room = &w.rooms[id];
     let may = room.level(user) >= room.takes("kick") && room.level(user) > room.level(other);
-    if !may || !matches!(&*room.membership(other), "join" | "invite") {
+    if !may || !matches!(&*room.membership(other), "join" | "invite" | "knock") {
         return Err(refusal(403, "M_FORBIDDEN", "not to be kicked"));
     }
     w.set_member(id, now_ms, user, other, "leave");
     Ok(ok(&json!({})))
+}
+
+fn knock(w: &mut World, now_ms: i64, user: &str, request: &Request) -> Result<Answer, Answer> {
+    let id = &request.args[0];
+    let Some(room) = w.rooms.get(id) else { return Err(refusal(404, "M_NOT_FOUND", "no such room")) };
+    let rule = room.state("m.room.join_rules", "").map_or(Value::Null, |e| e["content"]["join_rule"].clone());
+    if rule != "knock" || !matches!(&*room.membership(user), "leave" | "knock") {
+        return Err(refusal(403, "M_FORBIDDEN", "no knocking here"));
+    }
+    let content = json!({"membership": "knock", "reason": request.body["reason"]});
+    w.push(id, now_ms, New { sender: user, kind: "m.room.member", state_key: Some(user), content });
+    Ok(ok(&json!({"room_id": id})))
 }
 
 fn joined_rooms(w: &World, user: &str) -> Vec<String> {

@@ -182,6 +182,19 @@ impl FakeHomeserver {
         self.look(|w| w.rooms[room].events().filter(|e| e["type"] == "m.room.message").collect())
     }
 
+    /// Events of a type that somebody sent into a room, oldest first.
+    #[must_use]
+    pub fn sent_by(&self, user: &str, room: &str, kind: &str) -> Vec<Value> {
+        let wanted = |e: &Value| e["type"] == kind && e["sender"] == user;
+        self.look(|w| w.rooms[room].events().filter(wanted).collect())
+    }
+
+    /// All state of a type, by key.
+    #[must_use]
+    pub fn states(&self, room: &str, kind: &str) -> Vec<Value> {
+        self.look(|w| w.rooms[room].whole_state().into_iter().filter(|e| e["type"] == kind).collect())
+    }
+
     /// Their texts.
     #[must_use]
     pub fn texts(&self, room: &str) -> Vec<String> {

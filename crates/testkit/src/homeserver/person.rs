@@ -30,6 +30,20 @@ impl Person {
         self.set_member(room, user, "invite");
     }
 
+    /// The same into a chat of two.
+    pub fn invite_directly(&self, room: &str, user: &str) {
+        let content = json!({"membership": "invite", "is_direct": true});
+        let now = self.hs.now_ms();
+        let new = New { sender: &self.user_id, kind: "m.room.member", state_key: Some(user), content };
+        self.hs.world(|w| w.push(room, now, new));
+    }
+
+    /// Puts a sign beside a message.
+    pub fn react(&self, room: &str, event_id: &str, key: &str) -> String {
+        let relates_to = json!({"rel_type": "m.annotation", "event_id": event_id, "key": key});
+        self.send(room, "m.reaction", json!({"m.relates_to": relates_to}))
+    }
+
     /// A new room after this one, as an upgrade makes it; nobody is invited.
     #[must_use]
     pub fn upgrade(&self, room: &str, join_rule: &str) -> String {

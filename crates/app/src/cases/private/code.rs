@@ -53,11 +53,24 @@ impl App {
     /// `room_not_owned`.
     pub async fn disable_code(self: &Arc<Self>, caller: &Caller, room: &str) -> Result<(), Fault> {
         self.put_back(caller).await;
-        let key = self.own_room(&caller.0, room)?.key;
+        let room = self.own_room(&caller.0, room)?;
+        self.take_code_away(&room).await
+    }
+
+    pub(crate) async fn take_code_away(&self, room: &RoomLive) -> Result<(), Fault> {
+        let key = room.key;
         Ok(self.store.write(move |tx| tx.drop_code(key)).await?)
     }
 
-    async fn give_new_code(&self, room: &RoomLive) -> Result<(), Fault> {
+    /// There is one from here on; where there was one, it stays.
+    pub(crate) async fn make_sure_of_code(&self, room: &RoomLive) -> Result<(), Fault> {
+        match self.access(room).await?.code {
+            CodeState::Missing => self.give_new_code(room).await,
+            CodeState::Visible(_) | CodeState::Hidden => Ok(()),
+        }
+    }
+
+    pub(crate) async fn give_new_code(&self, room: &RoomLive) -> Result<(), Fault> {
         let (key, code) = (room.key, self.new_code(room.room().catalog_id));
         Ok(self.store.write(move |tx| tx.put_code(key, &code)).await?)
     }

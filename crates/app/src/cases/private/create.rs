@@ -116,7 +116,7 @@ impl App {
             ],
             creation_content: json!({CATALOG_KEY: claim.catalog_id}),
             power_levels: json!({"invite": 50, "notifications": {"room": 0}}),
-            invite: vec![],
+            ..CreateRoom::default()
         }
     }
 

@@ -47,7 +47,8 @@ impl App {
 
     /// Whether the operator lets agents invite this person, and whether there is such a person at all.
     async fn may_invite(&self, person: &UserId) -> Result<(), Fault> {
-        let known = self.is_known(person);
+        let user = person.to_owned();
+        let known = self.is_known(person) || self.store.read(move |r| r.knows_of_bot(&user)).await?;
         if !self.settings.people.invitable.allows(person, &self.settings.server_name, known) {
             return Err(self.stranger());
         }

@@ -47,13 +47,14 @@ impl App {
         self.to_the_end(async move { app.admit_one(&room, &knocker).await }, |_, _| {}).await
     }
 
-    async fn admit_one(&self, room: &RoomLive, knocker: &AgentLive) -> Result<Admitted, Fault> {
+    pub(crate) async fn admit_one(&self, room: &RoomLive, knocker: &AgentLive) -> Result<Admitted, Fault> {
         let _one = knocker.moving.lock().await;
         if knocker.ended() || room.closed() || !self.waits_at(room, knocker) {
             return Err(knock_not_found());
         }
         self.let_in(knocker, room, Some(Way::Knock)).await?;
         self.hub.admit(knocker.key());
+        self.bot.at_door.notify_one();
         Ok(Admitted { agent_id: knocker.agent.id, display_name: knocker.agent.display_name.clone() })
     }
 
@@ -63,11 +64,16 @@ impl App {
     /// `room_not_owned`, `knock_not_found`.
     pub async fn decline(self: &Arc<Self>, caller: &Caller, room: &str, agent: &str) -> Result<(), Fault> {
         let (room, knocker) = self.knocker(caller, room, agent).await?;
+        self.decline_one(&room, &knocker).await
+    }
+
+    pub(crate) async fn decline_one(&self, room: &RoomLive, knocker: &AgentLive) -> Result<(), Fault> {
         let _one = knocker.moving.lock().await;
         let (key, at, now) = (knocker.key(), room.key, self.now());
         let write = move |tx: &Tx<'_>| tx.answer_knock(key, at, Answer::Declined, now);
         let follow = move |app: &Arc<Self>, answered: bool| {
             app.doors.leave(at, key);
+            app.bot.at_door.notify_one();
             answered
         };
         let answered = self.write_and_follow(write, follow).await?;
@@ -87,15 +93,14 @@ impl App {
         if self.waits_at(&room, &knocker) { Ok((room, knocker)) } else { Err(knock_not_found()) }
     }
 
-    fn waits_at(&self, room: &RoomLive, agent: &AgentLive) -> bool {
-        let Some(owner) = room.owner() else { return false };
-        let waiting = self.doors.waiting(owner, Some(room.key), self.now());
+    pub(crate) fn waits_at(&self, room: &RoomLive, agent: &AgentLive) -> bool {
+        let waiting = self.doors.waiting(room.owner(), Some(room.key), self.now());
         waiting.iter().any(|(place, _)| place.1 == agent.key())
     }
 
     /// Who waits before the agent's rooms, or the one room.
     pub(crate) fn incoming_knocks(&self, agent: &AgentLive, room: Option<RoomKey>) -> Vec<IncomingKnock> {
-        let waiting = self.doors.waiting(agent.key(), room, self.now());
+        let waiting = self.doors.waiting(Some(agent.key()), room, self.now());
         let incoming = waiting.into_iter().filter_map(|((room, knocker), knock)| {
             let knocker = self.agents.get(knocker)?;
             Some(IncomingKnock {
@@ -115,9 +120,9 @@ impl App {
         agent: &AgentLive,
         room: Option<RoomKey>,
     ) -> Result<Vec<IncomingKnock>, Fault> {
-        let waiting = self.doors.waiting(agent.key(), room, self.now());
+        let waiting = self.doors.waiting(Some(agent.key()), room, self.now());
         let places: Vec<Place> = waiting.into_iter().map(|(place, _)| place).collect();
-        let news = self.doors.tell(agent.key(), &places);
+        let news = self.doors.tell(Some(agent.key()), &places);
         if !news.is_empty() {
             self.store.write(move |tx| tx.knocks_told(&news)).await?;
         }

@@ -35,7 +35,7 @@ impl App {
     }
 
     /// How others get into a room, as it is now.
-    async fn access(&self, room: &RoomLive) -> Result<Access, Fault> {
+    pub(crate) async fn access(&self, room: &RoomLive) -> Result<Access, Fault> {
         let key = room.key;
         let kept = self.store.read(move |r| r.room_code(key)).await?;
         let room = room.room();

@@ -35,7 +35,7 @@ impl App {
     }
 
     /// Our own word first, the homeserver's after: whatever that says, the agent reads and says nothing more here.
-    async fn put_out(&self, room: &RoomLive, owner: &UserId, key: AgentKey) -> Result<(), Fault> {
+    pub(crate) async fn put_out(&self, room: &RoomLive, by: &UserId, key: AgentKey) -> Result<(), Fault> {
         let agent = self.agents.get(key);
         let _one = match &agent {
             Some(agent) => Some(agent.moving.lock().await),
@@ -52,14 +52,14 @@ impl App {
         self.hub.nudge(key);
         match &agent {
             // also where no event has told of its join yet
-            Some(agent) => self.kick(room, owner, agent.user_id()).await,
+            Some(agent) => self.kick(room, by, agent.user_id()).await,
             None => Ok(()),
         }
     }
 
-    async fn kick(&self, room: &RoomLive, owner: &UserId, puppet: &UserId) -> Result<(), Fault> {
-        match self.client.kick(owner, &room.room_id, puppet, None).await {
-            // the owner lost its power, or the puppet was faster: then it goes by itself, if it is still there
+    async fn kick(&self, room: &RoomLive, by: &UserId, puppet: &UserId) -> Result<(), Fault> {
+        match self.client.kick(by, &room.room_id, puppet, None).await {
+            // no power (any more), or the puppet was faster: then it goes by itself, if it is still there
             Err(HsError::Refused { .. }) => {
                 let left = self.client.leave(puppet, &room.room_id, None).await;
                 left.map_err(|e| self.homeserver_fault(e))

@@ -1,0 +1,220 @@
+//! What the bot says, on its way out.
+
+use std::sync::Arc;
+
+use parlour_domain::{
+    ids::{MessageId, RoomKey},
+    quota::DAY_MS,
+};
+use parlour_matrix::{
+    HsError,
+    events::{Said, Thread, bot_edit, bot_notice, reaction},
+};
+use parlour_store::{NewSaying, Saying, StoreError, Tx};
+use ruma::{EventId, OwnedEventId};
+use serde_json::{Value, value::RawValue};
+
+use super::Words;
+use crate::{
+    app::App,
+    devices::{DeviceError, Held},
+    live::RoomLive,
+    sending::SEND_TIMEOUT,
+};
+
+const MESSAGE: &str = "m.room.message";
+const FIRST_PAUSE_MS: i64 = 500;
+const LONGEST_PAUSE_MS: i64 = 60_000;
+/// What could not be said within a day is not said any more.
+const EFFORT_MS: i64 = DAY_MS;
+
+/// Why something was not said.
+#[derive(Debug, thiserror::Error)]
+enum SayError {
+    #[error(transparent)]
+    Homeserver(#[from] HsError),
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("what was to be said cannot be opened")]
+    Sealed,
+}
+
+impl SayError {
+    /// Trying again changes nothing.
+    fn is_final(&self) -> bool {
+        matches!(
+            self,
+            Self::Homeserver(HsError::Refused { .. }) | Self::Sealed | Self::Device(DeviceError::TooLarge)
+        )
+    }
+}
+
+impl App {
+    pub(super) fn notice(&self, room: RoomKey, words: &Words, answers: Option<&Thread>) -> NewSaying {
+        self.saying(room, MESSAGE, |mark| bot_notice(words.said(), answers, mark))
+    }
+
+    pub(super) fn changed_notice(&self, room: RoomKey, target: &EventId, said: &Said) -> NewSaying {
+        self.saying(room, MESSAGE, |mark| bot_edit(target, said, mark))
+    }
+
+    pub(super) fn sign(&self, room: RoomKey, target: &EventId, key: &str) -> NewSaying {
+        self.saying(room, "m.reaction", |mark| reaction(target, key, mark))
+    }
+
+    fn saying(&self, room: RoomKey, event_type: &str, content: impl FnOnce(MessageId) -> Value) -> NewSaying {
+        let mark = MessageId::new(self.now(), self.chance.bytes());
+        let content = content(mark).to_string();
+        NewSaying {
+            content: self.sealing.seal(&place(&mark), content.as_bytes()),
+            mark,
+            room,
+            event_type: event_type.to_owned(),
+            made_at_ms: self.now(),
+        }
+    }
+
+    pub(super) async fn speak(self: Arc<Self>) {
+        while !self.tasks.stopping() {
+            match self.store.read(|r| r.saying_rooms()).await {
+                Ok(rooms) => rooms.into_iter().for_each(|room| self.start_speaking_in(room)),
+                Err(error) => tracing::error!(%error, "cannot read what the bot is to say"),
+            }
+            tokio::select! {
+                () = self.bot.to_say.notified() => {}
+                () = self.tasks.stopped() => {}
+            }
+        }
+    }
+
+    fn start_speaking_in(self: &Arc<Self>, room: RoomKey) {
+        if self.bot.sayings.enter(room) {
+            let app = self.clone();
+            self.tasks.spawn(async move { app.speak_in(room).await });
+        }
+    }
+
+    async fn speak_in(self: &Arc<Self>, room: RoomKey) {
+        let mut pause_ms = FIRST_PAUSE_MS;
+        while !self.tasks.stopping() {
+            let said = match self.store.read(move |r| r.next_saying(room)).await {
+                Ok(Some(saying)) => self.say_or_drop(saying).await,
+                Ok(None) => {
+                    self.bot.sayings.leave(room);
+                    let more = self.store.read(move |r| r.next_saying(room)).await;
+                    if !matches!(more, Ok(Some(_))) || !self.bot.sayings.enter(room) {
+                        return;
+                    }
+                    true
+                }
+                Err(_) => false,
+            };
+            if said {
+                pause_ms = FIRST_PAUSE_MS;
+                continue;
+            }
+            tokio::select! {
+                () = self.clock.sleep_until(self.now() + pause_ms) => {}
+                () = self.tasks.stopped() => return,
+            }
+            pause_ms = (pause_ms * 2).min(LONGEST_PAUSE_MS);
+        }
+    }
+
+    /// `false`: to be tried again.
+    async fn say_or_drop(self: &Arc<Self>, saying: Saying) -> bool {
+        let Ok(_place) = self.bot.sayings.places.acquire().await else { return false };
+        let done = match self.say(saying.clone()).await {
+            Ok(event_id) => {
+                let of_notice = self.store.write(move |tx: &Tx<'_>| tx.saying_sent(&saying, &event_id)).await;
+                self.bot.at_door.notify_one();
+                of_notice
+            }
+            Err(error) if error.is_final() || saying.made_at_ms + EFFORT_MS < self.now() => {
+                tracing::info!(%error, "something that the bot was to say cannot be said");
+                self.store.write(move |tx: &Tx<'_>| tx.saying_refused(&saying)).await
+            }
+            Err(error) => {
+                tracing::info!(%error, "the bot cannot say something yet");
+                return false;
+            }
+        };
+        done.is_ok()
+    }
+
+    /// Looked for first where the homeserver may have it; then the same bytes under the same id.
+    async fn say(&self, mut saying: Saying) -> Result<OwnedEventId, SayError> {
+        let room = self.rooms.get(saying.room).ok_or(SayError::Sealed)?;
+        if saying.tried
+            && let Some(event_id) = self.look_for_saying(&room, &saying).await?
+        {
+            return Ok(event_id);
+        }
+        let content =
+            self.sealing.open(&place(&saying.mark), &saying.content).map_err(|_| SayError::Sealed)?;
+        let content = std::str::from_utf8(&content).map_err(|_| SayError::Sealed)?;
+        let in_clear = saying.encrypted.is_none() && saying.event_type == MESSAGE && room.may_be_encrypted();
+        if in_clear || !saying.tried {
+            self.commit_saying(&mut saying, &room, content).await?;
+        }
+        self.put_saying_there(&saying, &room, content).await
+    }
+
+    /// On disk, with its ratchet, before the homeserver hears of it.
+    async fn commit_saying(
+        &self,
+        saying: &mut Saying,
+        room: &Arc<RoomLive>,
+        content: &str,
+    ) -> Result<(), SayError> {
+        let mut held: Option<Held> = None;
+        if saying.event_type == MESSAGE && room.may_be_encrypted() {
+            let (sealed, machine) = self.seal(&self.settings.bot, room, content).await?;
+            saying.encrypted = Some(sealed);
+            held = Some(machine);
+        }
+        let batch = held.as_mut().and_then(Held::take);
+        let (id, encrypted) = (saying.id, saying.encrypted.clone());
+        let write = self.store.write(move |tx: &Tx<'_>| {
+            batch.iter().try_for_each(|batch| batch.put(tx))?;
+            tx.saying_tried(id, encrypted.as_ref())
+        });
+        write.await?;
+        held.iter_mut().for_each(Held::committed);
+        Ok(())
+    }
+
+    async fn put_saying_there(
+        &self,
+        saying: &Saying,
+        room: &RoomLive,
+        content: &str,
+    ) -> Result<OwnedEventId, SayError> {
+        let bot = &self.settings.bot;
+        let (event_type, content) = match &saying.encrypted {
+            Some(sealed) => ("m.room.encrypted", sealed.content.as_str()),
+            None => (saying.event_type.as_str(), content),
+        };
+        let content: &RawValue = serde_json::from_str(content).map_err(|_| SayError::Sealed)?;
+        // another one where it goes out sealed after all
+        let way = if saying.encrypted.is_some() { "sealed" } else { "plain" };
+        let send_txn_id = format!("{}.{}.{way}", bot.localpart(), saying.mark);
+        let slot = saying.encrypted.as_ref().and_then(|_| self.keyring.with_device(bot));
+        let device = slot.as_ref().and_then(|slot| slot.device());
+        let device_id = device.as_ref().map(|device| &*device.device_id);
+        let sent = self
+            .client
+            .send(bot, device_id, &room.room_id, event_type, &send_txn_id, content, SEND_TIMEOUT)
+            .await;
+        if let (Err(error), Some(slot)) = (&sent, &slot) {
+            self.device_refused(slot, error).await;
+        }
+        Ok(sent?)
+    }
+}
+
+fn place(mark: &MessageId) -> [&[u8]; 2] {
+    [b"bot saying", mark.0.as_bytes()]
+}
