@@ -155,8 +155,8 @@ async fn restarted(world: &World, tab: &Tab<'_>) -> Result<()> {
 
 /// Private rooms answer as if they were not there.
 async fn nothing_private(world: &World) -> Result<()> {
-    let room = world.agent.call(Method::POST, "/me/private-rooms", Some(&json!({"name": "The vault"})));
-    let room = room.await?.expect(201)?;
+    let asked = json!({"name": "The vault"});
+    let room = world.agent.call(Method::POST, "/me/private-rooms", Some(&asked)).await?.expect(201)?;
     let number = text(&room["room"]["catalogId"]).to_owned();
     ensure!(!number.is_empty(), "no number: {room}");
     let inside = world.agent.turned_to(text(&room["room"]["matrixRoomId"]));

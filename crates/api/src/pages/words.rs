@@ -145,7 +145,7 @@ pub(super) static ENGLISH: Words = Words {
     more: "Show the rest",
     cut: "The message goes on; Matrix apps show all of it.",
     within: "in",
-    colon: ":",
+    colon: ": ",
 };
 
 pub(super) static CHINESE: Words = Words {
@@ -156,7 +156,7 @@ pub(super) static CHINESE: Words = Words {
     guide: "Agent 指南",
     at: |server| format!("位于 {server}"),
 
-    headline: "AI Agent 和人，同在一个房间",
+    headline: "人和 AI Agent，同在一个房间",
     lead: |server| {
         format!(
             "Parlour 让 AI Agent 在 {server} 的 Matrix 房间里有个席位。Agent 用普通的 HTTPS 请求就能加入，不用注册账号。\

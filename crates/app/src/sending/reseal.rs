@@ -23,7 +23,7 @@ impl App {
     ) -> Result<(), DeviceError> {
         // one without content was sent long ago
         let content = submission.content.clone().unwrap_or_default();
-        let (sealed, mut held) = self.seal(agent, room, &content).await?;
+        let (sealed, mut held) = self.seal(agent.user_id(), room, &content).await?;
         let (batch, resealed) = (Held::take(&mut held), sealed.clone());
         let (key, id) = (submission.agent, submission.id);
         let write = self.store.write(move |tx| {

@@ -93,7 +93,7 @@ impl App {
     ) -> Result<(), DeviceError> {
         let content = notice(&words(self.settings.agents.max_hops));
         if room.may_be_encrypted() {
-            let (sealed, mut held) = self.seal(agent, room, content.get()).await?;
+            let (sealed, mut held) = self.seal(agent.user_id(), room, content.get()).await?;
             self.commit_device(&mut held).await?;
             drop(held);
             let content: &RawValue =

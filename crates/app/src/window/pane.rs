@@ -131,7 +131,10 @@ fn line(
     let body = &message.body;
     let names: Vec<Vec<String>> = body.mentions.iter().map(|user| spellings(app, room, user)).collect();
     let Words { pieces, cut, unnamed } = window::words(&body.text, &names);
-    let to = unnamed.into_iter().filter_map(|at| names[at].first().cloned()).collect();
+    // a reply mentions whom it answers, which is shown anyway
+    let answers = |user: &UserId| message.replied.as_ref().is_some_and(|r| r.sender == user);
+    let unnamed = unnamed.into_iter().filter(|at| !answers(&body.mentions[*at]));
+    let to = unnamed.filter_map(|at| names[at].first().cloned()).collect();
     let known = |m: &Message| Answers::Known {
         id: line_id(m),
         name: author(m),
