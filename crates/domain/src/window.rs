@@ -154,9 +154,10 @@ mod tests {
         assert_eq!(name(&format!("Z{}", "\u{301}".repeat(99))).unwrap().chars().count(), 1 + MARKS);
     }
 
-    fn marked(text: &str, names: &[&[&str]]) -> (String, Vec<usize>) {
-        let names: Vec<Vec<String>> =
-            names.iter().map(|n| n.iter().map(|s| (*s).to_owned()).collect()).collect();
+    /// `names`: people with `;` between, their spellings with `|`.
+    fn marked(text: &str, names: &str) -> (String, Vec<usize>) {
+        let spellings = |person: &str| person.split('|').map(str::to_owned).collect();
+        let names: Vec<Vec<String>> = names.split(';').map(spellings).collect();
         let words = words(text, &names);
         let all =
             words.pieces.iter().map(|p| if p.mention { format!("[{}]", p.text) } else { p.text.clone() });
@@ -164,6 +165,7 @@ mod tests {
     }
 
     #[rstest]
+<<<<<<< ours
     #[case::named("hello Scout #2316!", &[&["Scout #2316"][..]], "hello [Scout #2316]!", &[])]
     #[case::with_an_at_sign("@Ada: hi, Ada", &[&["Ada"][..]], "[@Ada]: hi, [Ada]", &[])]
     #[case::within_a_word("Adamant", &[&["Ada"][..]], "Adamant", &[0])]
@@ -171,9 +173,18 @@ mod tests {
     #[case::in_chinese("请小明看看", &[&["小明"][..]], "请[小明]看看", &[])]
     #[case::one_in_the_other("Scout #2316", &[&["Scout"][..], &["Scout #2316"][..]], "[Scout #2316]", &[])]
     #[case::not_named("look", &[&["Ada"][..], &[""][..]], "look", &[0, 1])]
+=======
+    #[case::named("hello Scout #2316!", "Scout #2316", "hello [Scout #2316]!", &[])]
+    #[case::with_an_at_sign("@Ada: hi, Ada", "Ada", "[@Ada]: hi, [Ada]", &[])]
+    #[case::within_a_word("Adamant", "Ada", "Adamant", &[0])]
+    #[case::by_id("@ada:x.org look", "Ada|@ada:x.org", "[@ada:x.org] look", &[])]
+    #[case::in_chinese("请小明看看", "小明", "请[小明]看看", &[])]
+    #[case::one_in_the_other("Scout #2316", "Scout;Scout #2316", "[Scout #2316]", &[])]
+    #[case::not_named("look", "Ada;", "look", &[0, 1])]
+>>>>>>> theirs
     fn mentions_are_found(
         #[case] text: &str,
-        #[case] names: &[&[&str]],
+        #[case] names: &str,
         #[case] shown: &str,
         #[case] unnamed: &[usize],
     ) {
@@ -182,9 +193,9 @@ mod tests {
 
     #[test]
     fn what_is_hostile_becomes_plain() {
-        assert_eq!(marked("a\u{0}\u{7}\u{202e}b\r\nc\td\n\n", &[]).0, "ab\nc\td");
-        assert_eq!(marked(&format!("e{}", "\u{336}".repeat(500)), &[]).0.chars().count(), 1 + MARKS);
-        assert_eq!(marked("<b>&\"'", &[]).0, "<b>&\"'");
+        assert_eq!(marked("a\u{0}\u{7}\u{202e}b\r\nc\td\n\n", "").0, "ab\nc\td");
+        assert_eq!(marked(&format!("e{}", "\u{336}".repeat(500)), "").0.chars().count(), 1 + MARKS);
+        assert_eq!(marked("<b>&\"'", "").0, "<b>&\"'");
     }
 
     #[test]

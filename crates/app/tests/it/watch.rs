@@ -123,11 +123,11 @@ async fn mentions_are_shown_by_name_and_an_edit_is_marked() {
 
 /// The cursor of the last message told of.
 fn cursor(news: &[News]) -> String {
-    let cursors = news.iter().filter_map(|n| match n {
+    let mut cursors = news.iter().filter_map(|n| match n {
         News::Added { cursor, .. } => Some(cursor.clone()),
         _ => None,
     });
-    cursors.last().unwrap()
+    cursors.next_back().unwrap()
 }
 
 #[tokio::test]
