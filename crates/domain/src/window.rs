@@ -165,15 +165,6 @@ mod tests {
     }
 
     #[rstest]
-<<<<<<< ours
-    #[case::named("hello Scout #2316!", &[&["Scout #2316"][..]], "hello [Scout #2316]!", &[])]
-    #[case::with_an_at_sign("@Ada: hi, Ada", &[&["Ada"][..]], "[@Ada]: hi, [Ada]", &[])]
-    #[case::within_a_word("Adamant", &[&["Ada"][..]], "Adamant", &[0])]
-    #[case::by_id("@ada:x.org look", &[&["Ada", "@ada:x.org"][..]], "[@ada:x.org] look", &[])]
-    #[case::in_chinese("请小明看看", &[&["小明"][..]], "请[小明]看看", &[])]
-    #[case::one_in_the_other("Scout #2316", &[&["Scout"][..], &["Scout #2316"][..]], "[Scout #2316]", &[])]
-    #[case::not_named("look", &[&["Ada"][..], &[""][..]], "look", &[0, 1])]
-=======
     #[case::named("hello Scout #2316!", "Scout #2316", "hello [Scout #2316]!", &[])]
     #[case::with_an_at_sign("@Ada: hi, Ada", "Ada", "[@Ada]: hi, [Ada]", &[])]
     #[case::within_a_word("Adamant", "Ada", "Adamant", &[0])]
@@ -181,7 +172,6 @@ mod tests {
     #[case::in_chinese("请小明看看", "小明", "请[小明]看看", &[])]
     #[case::one_in_the_other("Scout #2316", "Scout;Scout #2316", "[Scout #2316]", &[])]
     #[case::not_named("look", "Ada;", "look", &[0, 1])]
->>>>>>> theirs
     fn mentions_are_found(
         #[case] text: &str,
         #[case] names: &str,

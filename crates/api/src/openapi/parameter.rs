@@ -48,7 +48,7 @@ impl Parameter {
         match self.kind {
             Kind::Text => json!({"type": "string"}),
             Kind::Texts(least, most) => {
-                json!({"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": least, "maxItems": most})
+                json!({"type": "array", "items": {"type": "string"}, "minItems": least, "maxItems": most})
             }
             Kind::Number(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
             Kind::Whole => json!({"type": "integer", "minimum": 0}),

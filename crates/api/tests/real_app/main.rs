@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "what goes wrong here is a test that fails")]
 
 mod conversation;
+mod documented;
 mod front;
 mod refusals;
 mod rubbish;

@@ -19,7 +19,7 @@ async fn each_mistake_has_its_code_and_field() {
     assert_eq!(front.bridge().hs.texts(&room), Vec::<String>::new(), "nothing of it was said");
 }
 
-fn mistakes(room: &str) -> Vec<(&'static str, String, Option<Value>)> {
+pub(crate) fn mistakes(room: &str) -> Vec<(&'static str, String, Option<Value>)> {
     let mut all = Vec::new();
     let joins = [
         json!({"name": ""}),

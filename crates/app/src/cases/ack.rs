@@ -22,7 +22,8 @@ impl App {
         let room = room_id.map(|r| self.my_room(agent, Some(r))).transpose()?.map(|(seat, _)| seat.room);
         let _one = agent.moving.lock().await;
         let scope = self.scope(agent, room).await?;
-        let ack = EventId::parse(event_id).ok().and_then(|id| find(&id, agent, &scope));
+        let ack = EventId::parse(event_id).ok();
+        let ack = ack.and_then(|id| find(&id, agent, &scope).or_else(|| gone(&id, agent, &scope)));
         let Some(ack) = ack.map(|ack| Ack { room, ..ack }) else {
             return Ok(Acked { acknowledged: false, pending: self.pending(agent, &scope) });
         };
@@ -39,4 +40,13 @@ fn find(event_id: &EventId, agent: &AgentLive, scope: &Scope) -> Option<Ack> {
         let message = room.with_log(|log| log.event(event_id).cloned())?;
         acknowledge(&message, seat, None, agent.user_id())
     })
+}
+
+/// One that was redacted, or is no longer kept, since it was handed over: what came with it and before it was read all the
+/// same, and would be handed over for ever to an agent that acknowledges the last it was given.
+fn gone(event_id: &EventId, agent: &AgentLive, scope: &Scope) -> Option<Ack> {
+    let (room, up_to) = agent.handed(event_id)?;
+    let (seat, live) = scope.iter().find(|(seat, _)| seat.room == room)?;
+    let left = live.with_log(|log| log.event(event_id).is_none());
+    (left && seat.read_after() < up_to).then_some(Ack { up_to, room: None })
 }

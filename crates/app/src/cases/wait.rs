@@ -20,7 +20,7 @@ use crate::{
     caller::Caller,
     hub::Waiting,
     inbox::Scope,
-    live::AgentLive,
+    live::{AgentLive, Handed},
     request::{Wait, WakeInput},
     seen::see,
     view::{Gap, Inbox, Seen},
@@ -127,6 +127,9 @@ impl App {
             _ => self.tell_knocks(agent, terms.room).await?,
         };
         let given: Vec<&Entry> = handout.given.iter().map(|&i| &entries[i]).collect();
+        if !given.is_empty() {
+            agent.hands_over(given.iter().copied().map(handed).collect());
+        }
         self.note_woken(agent, &given);
         let woke = given.iter().copied().filter(|e| e.wakes || e.awaited);
         let kind = |e: &Entry| self.rooms.get(e.message.room).map(|room| room.kind());
@@ -169,6 +172,11 @@ impl App {
             room: room.map(|(seat, _)| seat.room),
         })
     }
+}
+
+fn handed(entry: &Entry) -> Handed {
+    let Entry { message, arrival, .. } = entry;
+    Handed { event_id: message.event_id.clone(), room: message.room, arrival: *arrival }
 }
 
 fn seen(agent: &AgentLive, scope: &Scope, entry: &Entry) -> Option<Seen> {

@@ -10,13 +10,21 @@ use parking_lot::RwLock;
 use parlour_domain::{
     agent::Agent,
     hops::Woken,
-    ids::{AgentId, AgentKey, RoomKey},
+    ids::{AgentId, AgentKey, RoomKey, Seq},
     inbox::Ack,
     names::pick_number,
     seat::{Context, Seat},
 };
 use parlour_store::{AgentRow, AgentState, Exceptions, SeatRow};
-use ruma::{OwnedUserId, UserId};
+use ruma::{EventId, OwnedEventId, OwnedUserId, UserId};
+
+/// A message as an agent was given it.
+#[derive(Debug)]
+pub(crate) struct Handed {
+    pub(crate) event_id: OwnedEventId,
+    pub(crate) room: RoomKey,
+    pub(crate) arrival: Seq,
+}
 
 /// An agent that is not gone.
 #[derive(Debug)]
@@ -29,6 +37,8 @@ pub(crate) struct AgentLive {
     /// As the disk has it.
     noted_call_ms: AtomicI64,
     last_mentions: RwLock<Vec<OwnedUserId>>,
+    /// What was handed over last. It can be acknowledged though it has left the log since.
+    handed: RwLock<Vec<Handed>>,
     ended: AtomicBool,
     /// A join that is under way.
     entering: RwLock<Option<RoomKey>>,
@@ -47,6 +57,7 @@ impl AgentLive {
             last_call_ms: AtomicI64::new(row.last_call_ms),
             noted_call_ms: AtomicI64::new(row.last_call_ms),
             last_mentions: RwLock::new(row.last_mentions.clone()),
+            handed: RwLock::default(),
             ended: AtomicBool::new(row.state != AgentState::Live),
             entering: RwLock::default(),
             woken: RwLock::default(),
@@ -102,6 +113,16 @@ impl AgentLive {
 
     pub(crate) fn woken_by(&self, room: RoomKey, woken: Woken) {
         self.woken.write().insert(room, woken);
+    }
+
+    pub(crate) fn hands_over(&self, given: Vec<Handed>) {
+        *self.handed.write() = given;
+    }
+
+    /// When something came that was handed over last, and where.
+    #[must_use]
+    pub(crate) fn handed(&self, event_id: &EventId) -> Option<(RoomKey, Seq)> {
+        self.handed.read().iter().find(|h| h.event_id == event_id).map(|h| (h.room, h.arrival))
     }
 
     /// Has no token: not yet, or not any more.

@@ -9,7 +9,7 @@ mod log;
 mod members;
 mod rooms;
 
-pub(crate) use agents::{AgentLive, Agents};
+pub(crate) use agents::{AgentLive, Agents, Handed};
 pub(crate) use doors::{Doors, Place};
 pub(crate) use log::{LogChange, RoomLog};
 pub(crate) use members::Members;

@@ -24,6 +24,29 @@ async fn everything_up_to_it_and_never_back() {
     assert!(agent.look().await.unwrap().messages.is_empty());
 }
 
+/// Deleted, or pushed out by later ones, between the wait and the acknowledgement.
+#[tokio::test]
+async fn what_has_left_the_log_since_it_was_handed_over_counts() {
+    let bridge = Bridge::start().await;
+    let (ada, agent) = (bridge.hs.person("ada"), settled(&bridge, "Robin").await);
+    let said: Vec<String> = (1..=3).map(|n| ada.say(&bridge.lobby(), &n.to_string())).collect();
+    bridge.caught_up().await;
+    assert_eq!(agent.look().await.unwrap().texts(), ["1", "2", "3"]);
+    let later = ada.say(&bridge.lobby(), "4");
+    ada.redact(&bridge.lobby(), &said[2]);
+    bridge.caught_up().await;
+    let acked = agent.ack(&said[2]).await.unwrap();
+    assert_eq!((acked.acknowledged, acked.pending), (true, 1));
+    let again = agent.ack(&said[2]).await.unwrap();
+    assert_eq!((again.acknowledged, again.pending), (false, 1), "once");
+    assert_eq!(agent.look().await.unwrap().texts(), ["4"]);
+    (1..=500).for_each(|n| drop(ada.say(&bridge.lobby(), &n.to_string())));
+    bridge.caught_up().await;
+    let acked = agent.ack(&later).await.unwrap();
+    assert_eq!((acked.acknowledged, acked.pending), (true, 500));
+    assert_eq!(agent.look().await.unwrap().dropped, 0, "it was read");
+}
+
 #[tokio::test]
 async fn unknown_and_foreign_ones_change_nothing() {
     let bridge = Bridge::with(two_lobbies).await;

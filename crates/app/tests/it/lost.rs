@@ -122,6 +122,23 @@ async fn more_lost_than_is_kept_is_told_as_a_gap_until_acknowledged() {
     assert!(agent.wait(ask()).await.unwrap().gaps.is_empty());
 }
 
+/// The newest message does not show that one before it is missing.
+#[tokio::test]
+async fn one_that_was_left_behind_between_others_is_fetched_to_its_place() {
+    let (bridge, agent, lobby) = scene().await;
+    let ada = bridge.hs.person("ada");
+    // the look for such, once after a start
+    bridge.clock.until_sleeping_for(15_000).await;
+    ada.say(&lobby, "one");
+    bridge.caught_up().await;
+    lose(&bridge, || drop(ada.say(&lobby, "between"))).await;
+    ada.say(&lobby, "two");
+    bridge.caught_up().await;
+    assert_eq!(agent.look().await.unwrap().texts(), ["one", "two"]);
+    arrived(&bridge, &agent, 3).await;
+    assert_eq!(agent.browse(browse(3)).await.unwrap().messages.texts(), ["two", "between", "one"]);
+}
+
 #[tokio::test]
 async fn edits_and_deletions_that_were_lost_count() {
     let (mut bridge, agent, lobby) = scene().await;

@@ -1,7 +1,8 @@
 //! Clear refusals by the homeserver: told as such, taken back, paid back.
 
+use parlour_app::request::{Send, Wait};
 use parlour_domain::fault::Code;
-use parlour_testkit::{Bridge, Call, Mishap, named};
+use parlour_testkit::{Bridge, Call, Mishap, When, eventually, named, wait};
 use rstest::rstest;
 
 use crate::support::{code, id, refused};
@@ -69,4 +70,38 @@ async fn a_refusal_after_an_unclear_answer_is_paid_back_too() {
     bridge.hs.next(Call::Send, Mishap::refuse(403, "M_FORBIDDEN"));
     assert_eq!(code(agent.send(named(&id(1), "hello")).await), Code::Forbidden);
     agent.send(named(&id(1), "hello")).await.unwrap();
+}
+
+/// Also where the bridge was killed before the homeserver said no.
+#[tokio::test]
+async fn a_refusal_after_a_restart_is_paid_back_too() {
+    let mut bridge = Bridge::with(|s| s.settings.limits.lobby_messages_per_agent_minute = 1).await;
+    let agent = bridge.join("Robin").await;
+    let held = bridge.hs.hold(Call::Send, When::Before);
+    let lost = agent.send(named(&id(1), "hello"));
+    held.arrived().await;
+    bridge.crash().await;
+    held.cut();
+    lost.await.unwrap_err();
+    bridge.hs.next(Call::Send, Mishap::refuse(403, "M_FORBIDDEN"));
+    bridge.boot().await;
+    bridge.ready().await;
+    let again = || async { agent.send(named(&id(2), "again")).await.ok() };
+    eventually("what was refused is paid back", again).await;
+    assert_eq!(bridge.hs.texts(&bridge.lobby()), ["again"]);
+}
+
+#[tokio::test]
+async fn whom_a_refused_message_named_is_not_waited_for() {
+    let mut bridge = Bridge::start().await;
+    let agent = bridge.join("Robin").await;
+    agent.look().await.unwrap();
+    let naming = |who: &str| Send { mentions: vec![who.to_owned()], ..crate::support::text("you?") };
+    agent.send(naming("@ada:example.org")).await.unwrap();
+    bridge.hs.next(Call::Send, Mishap::refuse(403, "M_FORBIDDEN"));
+    assert_eq!(code(agent.send(naming("@bob:example.org")).await), Code::Forbidden);
+    let ask = || Wait { wait_for: vec!["mentioned".to_owned()], ..wait(0) };
+    assert_eq!(agent.wait(ask()).await.unwrap().missing, ["@ada:example.org"]);
+    bridge.crash_and_restart().await;
+    assert_eq!(agent.wait(ask()).await.unwrap().missing, ["@ada:example.org"]);
 }
