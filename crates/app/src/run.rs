@@ -30,7 +30,7 @@ const ERA: &str = "era";
 /// In the bot's account data.
 const ACCOUNT_DATA: &str = "parlour.run";
 
-/// How long a message waits at a start until it is known what may be sent.
+/// How long a request waits at a start until it is known what may be sent.
 const PATIENCE_MS: i64 = 10_000;
 const FIRST_PAUSE_MS: i64 = 500;
 const LONGEST_PAUSE_MS: i64 = 10_000;
@@ -40,13 +40,16 @@ const EVERY_MS: i64 = 60 * 60_000;
 #[derive(Debug)]
 pub(crate) struct Run {
     era: AtomicI64,
+    /// When the number was raised last.
+    raised_ms: AtomicI64,
     known: watch::Sender<bool>,
 }
 
 impl Run {
     pub(crate) async fn read(store: &Store) -> Result<Self, StoreError> {
         let era = store.read(|r| r.meta(ERA)).await?;
-        Ok(Self { era: AtomicI64::new(number(era.as_deref())), known: watch::Sender::new(false) })
+        let era = AtomicI64::new(number(era.as_deref()));
+        Ok(Self { era, raised_ms: AtomicI64::new(0), known: watch::Sender::new(false) })
     }
 
     /// Begins with the puppet, since Synapse keeps answers by id and appservice, not by user: two puppets must never
@@ -79,17 +82,25 @@ fn find(here: i64, there: i64, copy: bool) -> Found {
 
 impl App {
     /// Resolves once it is known whether the database is an old one put back, and all that follows from it is done.
-    /// Nothing may be sent before.
-    pub(crate) async fn run_known(&self) -> Result<(), DeviceError> {
+    /// Nothing may be sent before. `false`: it is time to stop.
+    pub(crate) async fn until_run_known(&self) -> bool {
         let mut known = self.run.known.subscribe();
-        if *known.borrow_and_update() {
+        tokio::select! {
+            biased;
+            // the sender is ours: it cannot be gone
+            _ = known.wait_for(|known| *known) => true,
+            () = self.tasks.stopped() => false,
+        }
+    }
+
+    /// The same for what somebody waits for: not for long.
+    pub(crate) async fn run_known(&self) -> Result<(), DeviceError> {
+        if *self.run.known.borrow() {
             return Ok(());
         }
         tokio::select! {
-            // the sender is ours: it cannot be gone
-            _ = known.wait_for(|known| *known) => Ok(()),
+            known = self.until_run_known() => if known { Ok(()) } else { Err(DeviceError::RunUnknown) },
             () = self.clock.sleep_until(self.now() + PATIENCE_MS) => Err(DeviceError::RunUnknown),
-            () = self.tasks.stopped() => Err(DeviceError::RunUnknown),
         }
     }
 
@@ -105,12 +116,18 @@ impl App {
                 pause_ms = (pause_ms * 2).min(LONGEST_PAUSE_MS);
             }
             app.run.known.send_replace(true);
-            while app.let_pass(EVERY_MS).await {
-                if let Err(error) = app.go_on_counting().await {
-                    tracing::info!(%error, "cannot raise the number of the run");
-                }
-            }
         });
+    }
+
+    /// For housekeeping: once an hour.
+    pub(crate) async fn go_on_counting_runs(&self) {
+        let due = self.run.raised_ms.load(Ordering::Relaxed) + EVERY_MS;
+        if !*self.run.known.borrow() || self.now() < due {
+            return;
+        }
+        if let Err(error) = self.go_on_counting().await {
+            tracing::info!(%error, "cannot raise the number of the run");
+        }
     }
 
     async fn begin_run(&self) -> Result<(), DeviceError> {
@@ -122,7 +139,9 @@ impl App {
         } else {
             self.store.write(move |tx| set_number(tx, RUN, found.number)).await?;
         }
-        self.tell_over_there(found.number).await
+        self.tell_over_there(found.number).await?;
+        self.run.raised_ms.store(self.now(), Ordering::Relaxed);
+        Ok(())
     }
 
     /// What the homeserver remembers; 0 where that is nothing.
@@ -164,6 +183,7 @@ impl App {
             set_number(tx, RUN, run).map(|()| run)
         };
         let run = self.store.write(raise).await?;
+        self.run.raised_ms.store(self.now(), Ordering::Relaxed);
         self.tell_over_there(run).await
     }
 

@@ -4,9 +4,10 @@ use anyhow::{Result, ensure};
 use parlour_tests::{Client, Devices, Human, Plan, until};
 use reqwest::Method;
 use serde_json::json;
+use tokio::task::block_in_place;
 
 use crate::common::text;
-use crate::world::{Trio, person_reads, signed_device};
+use crate::world::{Trio, agent_reads, person_reads, signed_device};
 
 /// More than any puppet has one-time keys.
 const CLAIMS: usize = 120;
@@ -25,7 +26,7 @@ async fn a_persons_new_device_while_the_bridge_was_down() -> Result<()> {
     stack.bridge.start()?;
     stack.bridge.ready().await?;
     for agent in trio.agents() {
-        crate::world::agent_reads(agent, &early, words).await?;
+        agent_reads(agent, &early, words).await?;
     }
     for agent in trio.agents() {
         let words = format!("{} to both devices", agent.display_name);
@@ -43,21 +44,49 @@ async fn a_persons_new_device_while_the_bridge_was_down() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn after_all_one_time_keys_were_claimed() -> Result<()> {
     let trio = Trio::start(Plan::default()).await?;
-    let hello = trio.world.agent_says(&trio.owner, "hello at first").await?;
-    let puppet = text(&person_reads(&trio.ada, &hello, "hello at first").await?["sender"]).to_owned();
-    let device = signed_device(&trio.ada, &puppet).await?;
-    let mallory = trio.world.stack.person("mallory")?;
-    for _ in 0..CLAIMS {
-        let body = json!({"one_time_keys": {&puppet: {&device: "signed_curve25519"}}});
-        let claimed = mallory.call(Method::POST, "/keys/claim", Some(&body)).await?.expect(200)?;
-        ensure!(claimed["one_time_keys"][&puppet][&device].is_object(), "no key and no fallback: {claimed}");
-    }
+    let (puppet, device) = listener(&trio).await?;
+    claim_all(&trio, &puppet, &device).await?;
     // A new device has no session with the puppet yet and has to claim a key, too.
     let stack = &trio.world.stack;
     let phone = Human::sign_in(&stack.synapse, stack.folder(), "ada", Client::Js).await?;
     trio.human_talks(&phone, "with the fallback key").await?;
     trio.all_talk("keys that run out").await?;
     trio.finish().await
+}
+
+/// The same while the bridge is down, and Synapse is restarted three times before it comes back.
+#[tokio::test(flavor = "multi_thread")]
+async fn all_one_time_keys_are_claimed_while_the_bridge_is_down() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    let (puppet, device) = listener(&trio).await?;
+    let stack = &trio.world.stack;
+    stack.bridge.stop().await?;
+    claim_all(&trio, &puppet, &device).await?;
+    let phone = Human::sign_in(&stack.synapse, stack.folder(), "ada", Client::Js).await?;
+    phone.obey("read", json!({"room": trio.room.id, "n": 1})).await?;
+    let words = "with the fallback key of one that is down";
+    let early = trio.world.human_says(&phone, &trio.room.id, words).await?;
+    for _ in 0..3 {
+        block_in_place(|| stack.synapse.restart())?;
+    }
+    stack.bridge.start()?;
+    stack.bridge.ready().await?;
+    for agent in trio.agents() {
+        agent_reads(agent, &early, words).await?;
+    }
+    trio.human_talks(&phone, "and once it is back").await?;
+    trio.all_talk("keys that ran out").await?;
+    trio.finish().await
+}
+
+async fn claim_all(trio: &Trio, puppet: &str, device: &str) -> Result<()> {
+    let mallory = trio.world.stack.person("mallory")?;
+    for _ in 0..CLAIMS {
+        let body = json!({"one_time_keys": {puppet: {device: "signed_curve25519"}}});
+        let claimed = mallory.call(Method::POST, "/keys/claim", Some(&body)).await?.expect(200)?;
+        ensure!(claimed["one_time_keys"][puppet][device].is_object(), "no key and no fallback: {claimed}");
+    }
+    Ok(())
 }
 
 /// What an operator of the homeserver may do by mistake: when the agent speaks next, it does so from a new device, signed

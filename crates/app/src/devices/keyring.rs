@@ -46,6 +46,8 @@ pub(crate) struct Keyring {
     pub(crate) lost: Notify,
     /// Told when it is in doubt whether the homeserver still has all devices.
     pub(crate) census: Notify,
+    /// When the last look after all devices began, and how long it took, in milliseconds.
+    last_census: Mutex<(i64, i64)>,
 }
 
 /// One puppet's place for a device.
@@ -92,6 +94,7 @@ impl Keyring {
             way: Mutex::default(),
             lost: Notify::new(),
             census: Notify::new(),
+            last_census: Mutex::default(),
         };
         for row in devices {
             let slot = keyring.slot(&row.user_id);
@@ -150,6 +153,14 @@ impl Keyring {
     /// How devices are reached, once that is known.
     pub(crate) fn way(&self) -> Option<DeviceWay> {
         *self.way.lock()
+    }
+
+    pub(crate) fn last_census(&self) -> (i64, i64) {
+        *self.last_census.lock()
+    }
+
+    pub(super) fn had_census(&self, began_ms: i64, took_ms: i64) {
+        *self.last_census.lock() = (began_ms, took_ms);
     }
 
     /// All that had a device and have none now.

@@ -48,6 +48,13 @@ impl App {
     /// # Errors
     /// The homeserver cannot be asked; some may have been given up before.
     pub(crate) async fn census(&self) -> Result<(), DeviceError> {
+        let began = self.now();
+        let looked = self.look_after_all().await;
+        self.keyring.had_census(began, self.now() - began);
+        looked
+    }
+
+    async fn look_after_all(&self) -> Result<(), DeviceError> {
         let slots: BTreeMap<OwnedUserId, Arc<Slot>> =
             self.keyring.all().into_iter().map(|s| (s.user.clone(), s)).collect();
         for users in slots.keys().collect::<Vec<_>>().chunks(AT_A_TIME) {

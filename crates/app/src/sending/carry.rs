@@ -67,7 +67,7 @@ impl App {
     }
 
     async fn try_again(self: &Arc<Self>, submission: &mut Submission) -> Attempt {
-        if self.run_known().await.is_err() {
+        if !self.until_run_known().await {
             return Attempt::Later { at_least_ms: FIRST_PAUSE_MS };
         }
         let (Some(agent), Some(room)) = (self.agents.get(submission.agent), self.rooms.get(submission.room))

@@ -102,8 +102,8 @@ impl App {
     /// In a task of its own: it ends with the submission, not with the caller.
     async fn fly(self: &Arc<Self>, order: Order, flight: Arc<Flight>) {
         let mut order = order;
-        if let Err(error) = self.run_known().await {
-            return self.flights.land(order.key(), Err(self.device_fault(error)));
+        if !self.until_run_known().await {
+            return self.flights.abandon(order.key());
         }
         let mut held = match self.seal_order(&mut order).await {
             Ok(held) => held,

@@ -38,6 +38,8 @@ impl App {
         }
         self.keyring.let_go(now);
         self.bot.forget_answered(now);
+        self.look_after_all_in_time();
+        self.go_on_counting_runs().await;
         if let Err(error) = self.store.write(move |tx| tx.forget_waiting(now - WAITING_KEPT_MS)).await {
             tracing::warn!(%error, "cannot forget what nobody can read");
         }

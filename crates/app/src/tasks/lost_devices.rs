@@ -21,23 +21,25 @@ impl App {
         self.tasks.spawn(async move { app.remake_devices().await });
     }
 
+    /// After a start and outages, and when housekeeping finds it due.
     async fn watch_devices(&self) {
         while !self.tasks.stopping() {
-            let began = self.now();
-            let every = match self.census().await {
-                Ok(()) if self.keyring.is_pushed() => TOLD_EVERY_MS,
-                Ok(()) => UNTOLD_EVERY_MS,
-                Err(error) => {
-                    tracing::info!(%error, "cannot look after devices yet");
-                    UNTOLD_EVERY_MS
-                }
-            };
-            let pause_ms = every.max((self.now() - began).saturating_mul(IDLE_PER_WORK));
             tokio::select! {
-                () = self.clock.sleep_until(self.now() + pause_ms) => {}
                 () = self.keyring.census.notified() => {}
-                () = self.tasks.stopped() => {}
+                () = self.tasks.stopped() => return,
             }
+            if let Err(error) = self.census().await {
+                tracing::info!(%error, "cannot look after devices yet");
+            }
+        }
+    }
+
+    /// Asks for a look after all devices where the last one is long ago.
+    pub(crate) fn look_after_all_in_time(&self) {
+        let (began, took) = self.keyring.last_census();
+        let every = if self.keyring.is_pushed() { TOLD_EVERY_MS } else { UNTOLD_EVERY_MS };
+        if self.now() >= began.saturating_add(every.max(took.saturating_mul(IDLE_PER_WORK))) {
+            self.keyring.census.notify_one();
         }
     }
 

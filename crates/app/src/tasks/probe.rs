@@ -85,7 +85,6 @@ impl App {
     async fn probe(&self) -> Result<(), ProbeError> {
         let _one = self.probing.lock().await;
         let Some(user) = self.prober() else { return Ok(()) };
-        self.client.register(user.localpart()).await?;
         let way = match self.subject(user).await? {
             Some(subject) => {
                 let way = self.way_to(&subject).await;
@@ -102,19 +101,31 @@ impl App {
 
     /// `None`: no device can be made in any way.
     async fn subject(&self, user: OwnedUserId) -> Result<Option<Subject>, HsError> {
-        let device = OwnedDeviceId::from(format!("PROBE{}", hex(&self.chance.bytes::<4>())));
-        match self.client.put_device(&user, &device, NAME).await {
-            Ok(()) if self.can_act_as(&user, &device).await? => {
-                return Ok(Some(Subject { user, device, token: None }));
-            }
-            Ok(()) | Err(HsError::Refused { .. }) => {}
-            Err(error) => return Err(error),
+        let mut made = self.make_subject(&user).await;
+        if matches!(made, Err(HsError::Refused { status: 401 | 403, .. })) {
+            // for want of the user
+            self.client.register(user.localpart()).await?;
+            made = self.make_subject(&user).await;
         }
-        match self.client.login_appservice(&user, &device, NAME).await {
-            Ok(login) => Ok(Some(Subject { user, device: login.device_id, token: Some(login.token) })),
+        match made {
+            Ok(subject) => Ok(Some(subject)),
             Err(HsError::Refused { .. }) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    async fn make_subject(&self, user: &UserId) -> Result<Subject, HsError> {
+        let device = OwnedDeviceId::from(format!("PROBE{}", hex(&self.chance.bytes::<4>())));
+        match self.client.put_device(user, &device, NAME).await {
+            Ok(()) if self.can_act_as(user, &device).await? => {
+                return Ok(Subject { user: user.to_owned(), device, token: None });
+            }
+            Err(error @ HsError::Refused { status: 401 | 403, .. }) => return Err(error),
+            Ok(()) | Err(HsError::Refused { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        let login = self.client.login_appservice(user, &device, NAME).await?;
+        Ok(Subject { user: user.to_owned(), device: login.device_id, token: Some(login.token) })
     }
 
     /// Some homeservers take a device's name and leave it alone.

@@ -1,6 +1,6 @@
 //! Which run it is, and what follows where the database is an old one.
 
-use parlour_testkit::{Bridge, Call, FakeHomeserver, Mishap, named};
+use parlour_testkit::{Bridge, Call, FakeHomeserver, Mishap, When, named};
 
 use crate::support::id;
 
@@ -21,6 +21,8 @@ async fn each_start_raises_the_number_that_the_homeserver_keeps() {
     until_run(&bridge, 2).await;
     bridge.crash_and_restart().await;
     until_run(&bridge, 3).await;
+    // found by housekeeping
+    bridge.clock.until_sleeping_for(60_000).await;
     bridge.clock.advance(60 * 60_000);
     until_run(&bridge, 4).await;
 }
@@ -49,7 +51,7 @@ async fn nothing_is_sent_before_the_run_is_known() {
     let mut bridge = Bridge::start().await;
     let agent = bridge.join("Robin").await;
     bridge.stop().await;
-    let held = bridge.hs.hold(Call::AccountData, parlour_testkit::When::Before);
+    let held = bridge.hs.hold(Call::AccountData, When::Before);
     bridge.boot().await;
     held.arrived().await;
     let sending = agent.send(named(&id(1), "at last"));
