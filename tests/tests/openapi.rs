@@ -18,7 +18,7 @@ use common::text;
 const REQUESTS: u64 = 500;
 
 /// Operations of the document that take part.
-const OPERATIONS: u64 = 21;
+const OPERATIONS: u64 = 20;
 
 /// The virtual environment that schemathesis is in.
 fn schemathesis() -> Result<PathBuf> {

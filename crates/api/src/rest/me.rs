@@ -64,6 +64,7 @@ pub(crate) fn doc(of: Operation) -> Operation {
                 "rooms": [samples::room()],
                 "knocks": [samples::knock()],
                 "incomingKnocks": [samples::incoming_knock()],
+                "loopGuard": {"maxHops": 8},
             }),
         )
 }
