@@ -60,6 +60,11 @@ const TARGETS: &[Target] = &[
         AtMost(4.0),
         "ms",
     ),
+    target("encrypted fan-out, p50 minus the plain one", "/sealed/manyMinusPlainMs", AtMost(1.0), "ms"),
+    target("first message among many against few, p50", "/sealed/firstMessageRatioP50", AtMost(1.2), "x"),
+    // 10,000 in a GB
+    target("idle puppet with keys, memory", "/sealed/perPuppet/rssKiB", AtMost(104.8), "KiB"),
+    target("idle puppet with keys, open files", "/sealed/perPuppet/openFiles", AtMost(0.1), ""),
     target("encrypted, deliveries missing", "/sealed/many/missing", AtMost(0.0), ""),
     target(
         "encrypted events per CPU second",
@@ -69,9 +74,14 @@ const TARGETS: &[Target] = &[
     ),
     target("private join, p50 against its parts", "/sealed/first/joinRatioP50", AtMost(1.15), "x"),
     target("a push with many puppets' keys, p50", "/sealed/push/ratioP50", AtMost(2.0), "x"),
-    target("start with many keys, answers after", "/sealed/idle/answersAfterSeconds", AtMost(2.0), "s"),
-    target("start with many keys, sends after", "/sealed/idle/sendsAfterSeconds", AtMost(2.0), "s"),
-    target("start with many keys, reads after", "/sealed/idle/readsAfterSeconds", AtMost(2.0), "s"),
+    target(
+        "start with many keys, answers after",
+        "/sealed/startWithMany/answersAfterSeconds",
+        AtMost(2.0),
+        "s",
+    ),
+    target("start with many keys, sends after", "/sealed/startWithMany/sendsAfterSeconds", AtMost(2.0), "s"),
+    target("start with many keys, reads after", "/sealed/startWithMany/readsAfterSeconds", AtMost(2.0), "s"),
     target("answers 429 (any spoils the run)", "/rateLimitedAnswers", AtMost(0.0), ""),
 ];
 

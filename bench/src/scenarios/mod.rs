@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     clock::{ms_since, now},
     progress,
-    stats::round,
+    stats::{difference, round},
     world::World,
 };
 
@@ -78,5 +78,16 @@ pub(crate) async fn run(world: &mut World, scenarios: &[Scenario]) -> Map<String
         block["bridgeAfter"] = world.bridge_figures();
         report.insert(scenario.name(), block);
     }
+    compare_fan_outs(&mut report);
     report
+}
+
+/// The same number of waiters, encrypted and not.
+fn compare_fan_outs(report: &mut Map<String, Value>) {
+    let of =
+        |block: &str, at: &str| report.get(block).and_then(|b| b.pointer(at)).cloned().unwrap_or_default();
+    let (sealed, plain) = (of("sealed", "/many/lastMinusRawMs"), of("fanout", "/waiters200/lastMinusRawMs"));
+    if let Some(block) = report.get_mut("sealed") {
+        block["manyMinusPlainMs"] = difference(&sealed, &plain, "p50");
+    }
 }

@@ -10,7 +10,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::{
-    api::Agent, clock::pause, homeserver::encode, person::Person, progress, pump::gather, world::World,
+    api::Agent, clock::pause, homeserver::encode, person::Person, progress, pump::gather, stats::ratio,
+    world::World,
 };
 
 /// Private joins at the same time: each makes keys, and joins of one room that overlap cost the homeserver more.
@@ -26,21 +27,34 @@ pub(crate) struct Den {
     pub(crate) guests: Vec<Agent>,
 }
 
+/// What was measured before something failed is told all the same.
 pub(super) async fn run(world: &mut World) -> Result<Value> {
+    let mut block = json!({});
+    if let Err(error) = measure(world, &mut block).await {
+        block["error"] = json!(format!("{error:#}"));
+    }
+    Ok(block)
+}
+
+async fn measure(world: &mut World, block: &mut Value) -> Result<()> {
     world.need_agents(1).await?;
     let mut den = Den::make(world, "den").await?;
-    let mut block = json!({"send": send::run(world, &mut den).await?});
+    block["send"] = send::run(world, &mut den).await?;
     block["one"] = speak::run(world, &mut den, 0).await?;
     block["ingest"] = push::ingest(world, &mut den).await?;
     block["first"] = first::run(world, &mut den).await?;
     let without_keys = push::answered(world, &den, false).await?;
-    let fanout = world.sizes.sealed_fanout;
-    den.fill(world, fanout).await?;
-    block["many"] = speak::run(world, &mut den, fanout).await?;
+    block["startWithFew"] = restart::run(world, &mut den).await?;
+    let guests = world.sizes.sealed_fanout;
+    den.fill(world, guests).await?;
+    block["many"] = speak::run(world, &mut den, guests).await?;
     block["push"] = push::compare(&without_keys, &push::answered(world, &den, true).await?);
     block["firstAmongMany"] = first::run(world, &mut den).await?;
-    block["idle"] = restart::run(world, &mut den).await?;
-    Ok(block)
+    let first_messages = [&block["firstAmongMany"]["firstMessage"], &block["first"]["firstMessage"]];
+    block["firstMessageRatioP50"] = ratio(first_messages[0], first_messages[1], "p50");
+    block["startWithMany"] = restart::run(world, &mut den).await?;
+    block["perPuppet"] = restart::per_puppet(&block["startWithFew"], &block["startWithMany"]);
+    Ok(())
 }
 
 impl Den {

@@ -43,6 +43,14 @@ pub(super) async fn run(world: &mut World, den: &mut Den) -> Result<Value> {
     }))
 }
 
+/// What one more puppet with keys takes of an idle bridge.
+pub(super) fn per_puppet(few: &Value, many: &Value) -> Value {
+    let more = |at: &str| Some(many.pointer(at)?.as_f64()? - few.pointer(at)?.as_f64()?);
+    let Some(puppets) = more("/puppets").filter(|n| *n > 0.0) else { return json!({}) };
+    let each = |at: &str| more(at).map(|x| round(x / puppets));
+    json!({"rssKiB": each("/after/rssKiB"), "openFiles": each("/after/openFiles")})
+}
+
 /// A person's word, said as soon as the bridge answered, in an agent's hands.
 async fn reads(world: &World, den: &mut Den, start: std::time::Instant) -> Result<Option<f64>> {
     let marker = marker::fresh();
@@ -50,4 +58,18 @@ async fn reads(world: &World, den: &mut Den, start: std::time::Instant) -> Resul
     den.put_sealed(world, &sealed).await?;
     let mut waiter = Waiters::at_once(&world.api, &den.owner);
     Ok(waiter.collect(&marker, start, ARRIVES).await.first().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_more_puppet_takes_is_what_both_starts_differ_by() {
+        let start = |puppets: u32, rss: u32, files: u32| json!({"puppets": puppets, "after": {"rssKiB": rss, "openFiles": files}});
+        let more = per_puppet(&start(1, 20_000, 30), &start(101, 30_000, 40));
+        assert_eq!(more, json!({"rssKiB": 100.0, "openFiles": 0.1}));
+        assert_eq!(per_puppet(&start(1, 1, 1), &start(1, 2, 2)), json!({}));
+        assert_eq!(per_puppet(&json!({}), &start(1, 2, 2)), json!({}));
+    }
 }
