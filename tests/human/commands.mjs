@@ -27,8 +27,11 @@ export const commands = {
     return { room: roomId };
   },
   leave: async ({ client }, c) => (await client.leave(c.room), {}),
-  // {room, user, reason?}
-  invite: async ({ client }, c) => (await client.invite(c.room, c.user, { reason: c.reason }), {}),
+  // {room, user, reason?, share?}: share gives the invited the keys of what was said before (MSC4268)
+  async invite({ client }, c) {
+    await client.invite(c.room, c.user, { reason: c.reason, shareEncryptedHistory: c.share });
+    return {};
+  },
   kick: async ({ client }, c) => (await client.kick(c.room, c.user, c.reason), {}),
   ban: async ({ client }, c) => (await client.ban(c.room, c.user, c.reason), {}),
   // {room, text, mentions[]?, replyTo?, txn?}: the same txn again is the same event

@@ -70,5 +70,8 @@ impl App {
 /// [`App::arrived_through`]: both are told of a message only after it is known who may not read it.
 pub(crate) fn up_to_date(agent: &AgentLive, seat: &Seat) -> Seat {
     let now = agent.seat_in(seat.room);
-    now.map_or_else(|| seat.clone(), |now| Seat { withheld: now.withheld, late: now.late, ..seat.clone() })
+    now.map_or_else(
+        || seat.clone(),
+        |now| Seat { withheld: now.withheld, shown: now.shown, late: now.late, ..seat.clone() },
+    )
 }

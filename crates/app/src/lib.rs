@@ -10,6 +10,7 @@ pub mod crypto_rows;
 mod devices;
 mod entering;
 mod follow;
+mod gaps;
 mod hops;
 mod hub;
 mod inbox;

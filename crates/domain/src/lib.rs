@@ -7,6 +7,7 @@ pub mod agent;
 pub mod bot;
 pub mod code;
 pub mod fault;
+pub mod gaps;
 pub mod history;
 pub mod hops;
 pub mod ids;

@@ -26,8 +26,14 @@ pub struct Seat {
     pub context: Option<Context>,
     /// Whether a wait has covered the room since the agent entered it.
     pub opened: bool,
+    /// Something was said before that the agent cannot decrypt, and no message of the room was acknowledged since the
+    /// first wait.
+    pub hides: bool,
     /// Messages and edits that the agent's own device has no key for.
     pub withheld: BTreeSet<Seq>,
+    /// Encrypted messages and edits from before the entry whose key the agent's own device was given: history that was
+    /// shared with it.
+    pub shown: BTreeSet<Seq>,
     /// Messages whose key came late, with the arrival number that they have for this agent; until acknowledged.
     pub late: BTreeMap<Seq, Seq>,
 }
@@ -50,7 +56,9 @@ impl Seat {
             acked: Seq(0),
             context: None,
             opened: false,
+            hides: false,
             withheld: BTreeSet::new(),
+            shown: BTreeSet::new(),
             late: BTreeMap::new(),
         }
     }
@@ -76,7 +84,7 @@ impl Seat {
 
     fn may_read(&self, told: Told) -> bool {
         !self.withheld.contains(&told.seq)
-            && (!told.encrypted || self.was_in(told.pos))
+            && (!told.encrypted || self.was_in(told.pos) || self.shown.contains(&told.seq))
             && may_see(told.visibility, told.pos, &self.periods)
     }
 
@@ -222,5 +230,21 @@ mod tests {
         assert_eq!(text(&seat).as_deref(), Some("message 5"));
         seat.withheld = [Seq(5)].into();
         assert_eq!(text(&seat), None, "an edit shows nothing of a message that is withheld");
+    }
+
+    #[rstest]
+    #[case(Visibility::WorldReadable, true)]
+    #[case(Visibility::Shared, true)]
+    #[case(Visibility::Invited, false)]
+    #[case(Visibility::Joined, false)]
+    fn shared_history_is_read_as_far_as_the_room_shows_it(
+        #[case] visibility: Visibility,
+        #[case] read: bool,
+    ) {
+        let message = Message { visibility, encrypted: true, ..said(5, ADA) };
+        let mut seat = Seat::new(RoomKey(1), joined(8, None));
+        assert!(!seat.sees(&message), "without a key");
+        seat.shown.insert(Seq(5));
+        assert_eq!(seat.sees(&message), read);
     }
 }

@@ -55,7 +55,7 @@ mod testing;
 pub use error::CryptoError;
 pub use machine::{
     Bundle, Decrypted, DeviceAccount, Machine, Preparation, Received, RoomKey, SenderTrust, Sharing, Trust,
-    Undecryptable,
+    Undecryptable, session_place,
 };
 pub use parcels::{DeviceKey, DeviceNews, KeyCounts, Parcels};
 pub use request::{Call, Outgoing, SharedQuery, merge_queries};

@@ -19,7 +19,7 @@ pub use incoming::{Edit, Incoming, NewMessage, Reaction, Redaction, hops};
 pub use notice::{Said, Thread, bot_edit, bot_notice, reaction};
 pub use outgoing::{Outgoing, Reply, TooLarge, content, notice};
 pub use power::Power;
-pub use state::{Create, Member, Membership, StateChange, StateEvent};
+pub use state::{Create, Member, Membership, StateChange, StateEvent, visibility_before};
 
 /// Content key of ours that carries the submission id, so that the echo of a message settles its submission. Anybody
 /// can write it: it means something only in events of the puppet that was to send them.

@@ -9,7 +9,7 @@ use parlour_domain::{
     visibility::Visibility,
 };
 use ruma::{EventId, OwnedEventId, OwnedUserId};
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OptionalExtension};
 
 use crate::{
     StoreError, Tx,
@@ -98,7 +98,7 @@ impl Tx<'_> {
         let lost = before.is_none();
         let (mut given, mut run, mut seen) = (vec![None; events.len()], vec![], HashSet::new());
         for (at, event) in events.iter().enumerate() {
-            match self.place_of(event)? {
+            match place_of(self.0, event)? {
                 Some(pos) if before.is_none_or(|b| pos < b) => {
                     self.reserve_run(room, std::mem::take(&mut run), Some(pos), lost, &mut given)?;
                 }
@@ -179,16 +179,6 @@ impl Tx<'_> {
         Ok(found.optional()?)
     }
 
-    /// Where something stands in its room's order: a message, an edit, or what waits for its key.
-    fn place_of(&self, event_id: &EventId) -> Result<Option<Pos>, StoreError> {
-        let mut query = self.0.prepare_cached(
-            "SELECT pos FROM log WHERE event_id = ?1
-             UNION ALL SELECT pos FROM edits WHERE event_id = ?1
-             UNION ALL SELECT pos FROM waiting WHERE event_id = ?1",
-        )?;
-        Ok(query.query_row([event_id.as_str()], |row| row.get(0).map(Pos)).optional()?)
-    }
-
     /// The next arrival number, for something that is no row of the log.
     pub(crate) fn next_arrival(&self) -> Result<Seq, StoreError> {
         let next = "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'log' RETURNING seq";
@@ -224,6 +214,16 @@ impl Tx<'_> {
         };
         query.query_and_then((to.as_str(), room.0), replied)?.next().transpose()
     }
+}
+
+/// Where something stands in its room's order: a message, an edit, or what waits for its key.
+pub(crate) fn place_of(db: &Connection, event_id: &EventId) -> Result<Option<Pos>, StoreError> {
+    let mut query = db.prepare_cached(
+        "SELECT pos FROM log WHERE event_id = ?1
+         UNION ALL SELECT pos FROM edits WHERE event_id = ?1
+         UNION ALL SELECT pos FROM waiting WHERE event_id = ?1",
+    )?;
+    Ok(query.query_row([event_id.as_str()], |row| row.get(0).map(Pos)).optional()?)
 }
 
 fn message(entry: NewEntry, seq: Seq, pos: Pos, replied: Option<Replied>) -> Message {

@@ -31,6 +31,9 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("migrations/0008_open_rooms.sql")),
         M::up(include_str!("migrations/0009_wordings.sql")),
         M::up(include_str!("migrations/0010_bot.sql")),
+        M::up(include_str!("migrations/0011_gaps.sql")),
+        M::up(include_str!("migrations/0012_shared_history.sql")),
+        M::up(include_str!("migrations/0013_moves.sql")),
     ])
 }
 

@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use parlour_domain::{
+    gaps::Unread,
     ids::{AgentKey, Pos, RoomKey, Seq},
+    limits::ROOM_HISTORY,
     visibility::Visibility,
 };
 use ruma::{EventId, OwnedEventId, OwnedUserId};
 use rusqlite::{OptionalExtension, Row};
 
 use crate::{
-    Gap, Reader, StoreError, Tx,
+    Reader, StoreError, Tx,
     value::{event_digest, id, text},
 };
 
@@ -48,8 +50,16 @@ pub struct Exception {
     pub event: String,
 }
 
-/// Messages and edits that are withheld from one agent in a room, and messages that it was given late.
-pub type Exceptions = (BTreeSet<Seq>, BTreeMap<Seq, Seq>);
+/// What one agent reads in a room otherwise than its periods of membership say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exceptions {
+    /// Messages and edits that it cannot decrypt.
+    pub withheld: BTreeSet<Seq>,
+    /// Messages and edits from before it came that it can.
+    pub shown: BTreeSet<Seq>,
+    /// Messages that it could decrypt late, with their arrival numbers for it.
+    pub late: BTreeMap<Seq, Seq>,
+}
 
 /// The echo of a message that was sent encrypted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,10 +71,11 @@ pub struct SealedEcho {
 
 impl Tx<'_> {
     /// Keeps an event until its key comes, and its place in the room's order: the end, or `at`.
-    pub fn put_waiting(&self, waiting: &Waiting, at: Option<Pos>) -> Result<(), StoreError> {
+    /// `None`: known already, or redacted.
+    pub fn put_waiting(&self, waiting: &Waiting, at: Option<Pos>) -> Result<Option<Pos>, StoreError> {
         let known = self.author_of(&waiting.event_id)?.is_some() || self.is_past(&waiting.event_id)?;
         if known || self.was_retracted(&waiting.event_id, &waiting.sender, waiting.room)? {
-            return Ok(());
+            return Ok(None);
         }
         let pos = at.map_or_else(|| self.next_place(waiting.room, true), Ok)?;
         let put = "INSERT INTO waiting (event_id, room_key, pos, sender, visibility, session_id, event, received_at_ms)
@@ -79,33 +90,52 @@ impl Tx<'_> {
             &waiting.event,
             waiting.received_at_ms,
         ))?;
-        Ok(())
+        // somebody whose keys never come must not fill the disk
+        let most = "SELECT pos FROM waiting WHERE room_key = ?1 ORDER BY pos DESC LIMIT 1 OFFSET ?2";
+        let over: Option<i64> = self
+            .0
+            .prepare_cached(most)?
+            .query_row((waiting.room.0, ROOM_HISTORY), |row| row.get(0))
+            .optional()?;
+        over.map_or(Ok(()), |over| self.forget_waiting_before(waiting.room, over))?;
+        Ok(Some(pos))
     }
 
-    /// It does not wait any more; the place that was kept for it.
-    pub fn drop_waiting(&self, event_id: &EventId) -> Result<Option<Pos>, StoreError> {
-        let mut gone = self.0.prepare_cached("DELETE FROM waiting WHERE event_id = ?1 RETURNING pos")?;
-        Ok(gone.query_row([event_id.as_str()], |row| row.get(0).map(Pos)).optional()?)
-    }
-
-    /// What has waited since before `since_ms` without anybody being told is a gap before the message `before`.
-    pub fn tell_unread(&self, room: RoomKey, before: Seq, since_ms: i64) -> Result<Option<Gap>, StoreError> {
-        let tell = "UPDATE waiting SET told = 1 WHERE room_key = ?1 AND told = 0 AND received_at_ms < ?2";
-        if self.0.prepare_cached(tell)?.execute((room.0, since_ms))? == 0 {
-            return Ok(None);
-        }
-        let last = "SELECT event_id FROM log WHERE room_key = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT 1";
-        let mut last = self.0.prepare_cached(last)?;
-        let after: Option<String> = last.query_row((room.0, before.0), |row| row.get(0)).optional()?;
-        let after_event_id = after.map(|a| id(&a, "log.event_id")).transpose()?;
-        let gap = Gap { before, after_event_id, reason: "undecryptable".to_owned() };
-        self.add_gap(&gap)?;
-        Ok(Some(gap))
+    /// It does not wait any more; its room, and the place that was kept for it.
+    pub fn drop_waiting(&self, event_id: &EventId) -> Result<Option<(RoomKey, Pos)>, StoreError> {
+        let gone = "DELETE FROM waiting WHERE event_id = ?1 RETURNING room_key, pos";
+        let mut gone = self.0.prepare_cached(gone)?;
+        let row = |row: &Row<'_>| Ok((RoomKey(row.get(0)?), Pos(row.get(1)?)));
+        Ok(gone.query_row([event_id.as_str()], row).optional()?)
     }
 
     /// Forgets what has waited since before that: no key is to be hoped for any more.
     pub fn forget_waiting(&self, before_ms: i64) -> Result<(), StoreError> {
+        self.0
+            .prepare_cached(
+                "UPDATE rooms SET sealed_gone = max(ifnull(sealed_gone, old.pos), old.pos)
+                 FROM (SELECT room_key, max(pos) AS pos FROM waiting WHERE received_at_ms < ?1 GROUP BY room_key) AS old
+                 WHERE rooms.room_key = old.room_key",
+            )?
+            .execute([before_ms])?;
         self.0.prepare_cached("DELETE FROM waiting WHERE received_at_ms < ?1")?.execute([before_ms])?;
+        Ok(())
+    }
+
+    /// What waits before a place has no message of its time left in the log.
+    pub(crate) fn forget_waiting_before(&self, room: RoomKey, pos: i64) -> Result<(), StoreError> {
+        let last = "SELECT max(pos) FROM waiting WHERE room_key = ?1 AND pos <= ?2";
+        let last: Option<i64> = self.0.prepare_cached(last)?.query_row((room.0, pos), |row| row.get(0))?;
+        let Some(last) = last else { return Ok(()) };
+        let gone = "DELETE FROM waiting WHERE room_key = ?1 AND pos <= ?2";
+        self.0.prepare_cached(gone)?.execute((room.0, last))?;
+        self.sealed_gone(room, last)
+    }
+
+    /// An encrypted event at this place is not there any more.
+    pub(crate) fn sealed_gone(&self, room: RoomKey, pos: i64) -> Result<(), StoreError> {
+        let set = "UPDATE rooms SET sealed_gone = max(ifnull(sealed_gone, ?2), ?2) WHERE room_key = ?1";
+        self.0.prepare_cached(set)?.execute((room.0, pos))?;
         Ok(())
     }
 
@@ -138,6 +168,12 @@ impl Tx<'_> {
             }
         }
         Ok(there)
+    }
+
+    /// Whether an agent has or had a place in a room.
+    pub fn is_seated(&self, agent: AgentKey, room: RoomKey) -> Result<bool, StoreError> {
+        let query = "SELECT EXISTS (SELECT 1 FROM seats WHERE agent_key = ?1 AND room_key = ?2)";
+        Ok(self.0.prepare_cached(query)?.query_row((agent.0, room.0), |row| row.get(0))?)
     }
 
     /// Keeps a message or an edit from an agent.
@@ -173,6 +209,7 @@ impl Tx<'_> {
     /// The message or the edit with this arrival number has gone.
     pub(crate) fn forget_exceptions(&self, seq: Seq) -> Result<(), StoreError> {
         self.0.prepare_cached("DELETE FROM exceptions WHERE seq = ?1")?.execute([seq.0])?;
+        self.0.prepare_cached("DELETE FROM shown WHERE seq = ?1")?.execute([seq.0])?;
         Ok(())
     }
 
@@ -256,10 +293,26 @@ impl Reader<'_> {
         Ok(all)
     }
 
-    /// Whether an event waits for its key.
-    pub fn waits(&self, event_id: &EventId) -> Result<bool, StoreError> {
-        let query = "SELECT EXISTS (SELECT 1 FROM waiting WHERE event_id = ?1)";
-        Ok(self.0.prepare_cached(query)?.query_row([event_id.as_str()], |row| row.get(0))?)
+    /// What nobody can read in a room so far.
+    pub fn room_unread(&self, room: RoomKey) -> Result<Vec<(OwnedEventId, Unread)>, StoreError> {
+        let query = "SELECT event_id, pos, received_at_ms FROM waiting WHERE room_key = ?1";
+        let mut query = self.0.prepare_cached(query)?;
+        let rows = query.query_and_then([room.0], |row| {
+            let unread = Unread { pos: Pos(row.get("pos")?), received_at_ms: row.get("received_at_ms")? };
+            Ok((id(&text(row, "event_id")?, "waiting.event_id")?, unread))
+        })?;
+        rows.collect()
+    }
+
+    /// The place of the newest encrypted event of a room that has left the log.
+    pub fn sealed_gone(&self, room: RoomKey) -> Result<Option<Pos>, StoreError> {
+        let mut query = self.0.prepare_cached("SELECT sealed_gone FROM rooms WHERE room_key = ?1")?;
+        Ok(query.query_row([room.0], |row| row.get::<_, Option<i64>>(0))?.map(Pos))
+    }
+
+    /// Where an event stands in its room's order: a message, an edit, or what waits for its key.
+    pub fn place_of(&self, event_id: &EventId) -> Result<Option<Pos>, StoreError> {
+        crate::append::place_of(self.0, event_id)
     }
 }
 
@@ -271,15 +324,18 @@ pub(crate) fn exceptions(
     let query = "SELECT seq, late_at FROM exceptions WHERE agent_key = ?1 AND room_key = ?2";
     let mut query = db.prepare_cached(query)?;
     let mut rows = query.query((agent.0, room.0))?;
-    let (mut withheld, mut late) = Exceptions::default();
+    let mut exceptions = Exceptions::default();
     while let Some(row) = rows.next()? {
         let seq = Seq(row.get(0)?);
         match row.get::<_, Option<i64>>(1)? {
-            Some(at) => drop(late.insert(seq, Seq(at))),
-            None => drop(withheld.insert(seq)),
+            Some(at) => drop(exceptions.late.insert(seq, Seq(at))),
+            None => drop(exceptions.withheld.insert(seq)),
         }
     }
-    Ok((withheld, late))
+    let mut query = db.prepare_cached("SELECT seq FROM shown WHERE agent_key = ?1 AND room_key = ?2")?;
+    let shown = query.query_map((agent.0, room.0), |row| row.get(0).map(Seq))?;
+    exceptions.shown = shown.collect::<Result<_, _>>()?;
+    Ok(exceptions)
 }
 
 fn waiting(row: &Row<'_>) -> Result<Waiting, StoreError> {

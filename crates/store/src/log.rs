@@ -74,7 +74,8 @@ impl Reader<'_> {
         Ok(Seq(query.query_row([], |row| row.get::<_, Option<i64>>(0))?.unwrap_or(0)))
     }
 
-    /// Whether the event is in the log, was, was redacted, waits for its key, or was meant for the bot.
+    /// Whether the event is in the log, was, was redacted, waits for its key, was meant for the bot, or was decrypted and is
+    /// no message.
     pub fn had(&self, event_id: &EventId) -> Result<bool, StoreError> {
         let mut query = self.0.prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM log WHERE event_id = ?1)
@@ -82,7 +83,8 @@ impl Reader<'_> {
                  OR EXISTS (SELECT 1 FROM redacted WHERE event_digest = ?2)
                  OR EXISTS (SELECT 1 FROM edits WHERE event_id = ?1)
                  OR EXISTS (SELECT 1 FROM waiting WHERE event_id = ?1)
-                 OR EXISTS (SELECT 1 FROM bot_heard WHERE event_digest = ?2)",
+                 OR EXISTS (SELECT 1 FROM bot_heard WHERE event_digest = ?2)
+                 OR EXISTS (SELECT 1 FROM places_read WHERE event = ?2)",
         )?;
         let row = (event_id.as_str(), crate::value::event_digest(event_id.as_str()));
         Ok(query.query_row(row, |row| row.get(0))?)

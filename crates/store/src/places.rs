@@ -111,6 +111,9 @@ impl Tx<'_> {
         let first: i64 = first.query_row([room.0], |row| row.get(0))?;
         let moved = Moved { last, by: (last - first + 1).max(2 * count * Pos::STEP) };
         tracing::warn!(room = room.0, "no room left between two messages: the older ones were moved");
+        let gone =
+            "UPDATE rooms SET sealed_gone = sealed_gone - ?3 WHERE room_key = ?1 AND sealed_gone <= ?2";
+        self.0.prepare_cached(gone)?.execute((room.0, moved.last, moved.by))?;
         for table in ["log", "evicted", "edits", "waiting", "redactions"] {
             let shift = format!("UPDATE {table} SET pos = pos - ?3 WHERE room_key = ?1 AND pos <= ?2");
             self.0.prepare_cached(&shift)?.execute((room.0, moved.last, moved.by))?;

@@ -1,4 +1,4 @@
-//! What private rooms have and lobbies do not: an owner, a code, an end, a successor.
+//! What private rooms have and lobbies do not: an owner, a code, an end.
 
 use parlour_domain::{
     ids::{AgentKey, CatalogId, RoomKey},
@@ -136,16 +136,6 @@ impl Tx<'_> {
         let set = "UPDATE rooms SET successor = ?2 WHERE room_key = ?1";
         self.0.prepare_cached(set)?.execute((room.0, successor.map(RoomId::as_str)))?;
         Ok(())
-    }
-
-    /// The room goes on under another Matrix id: number, log, seats, code stay. What was known of its state does not.
-    pub fn move_room(&self, room: RoomKey, to: &RoomId) -> Result<RoomRow, StoreError> {
-        let set =
-            "UPDATE rooms SET room_id = ?2, successor = NULL, power = NULL, state_read = 0, encrypted = 0,
-            visibility = 'shared' WHERE room_key = ?1";
-        self.0.prepare_cached(set)?.execute((room.0, to.as_str()))?;
-        self.0.prepare_cached("DELETE FROM members WHERE room_key = ?1")?.execute([room.0])?;
-        self.room_by_key(room)
     }
 }
 

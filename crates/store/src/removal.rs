@@ -16,6 +16,7 @@ struct Old {
     pos: i64,
     event_id: String,
     author: String,
+    encrypted: bool,
 }
 
 impl Tx<'_> {
@@ -32,15 +33,24 @@ impl Tx<'_> {
             self.evict_one(room, message)?;
         }
         self.forget_early_before(room, last)?;
+        self.forget_waiting_before(room, last)?;
+        if let Some(sealed) = old.iter().filter(|m| m.encrypted).map(|m| m.pos).max() {
+            self.sealed_gone(room, sealed)?;
+        }
         Ok(old.into_iter().map(|m| Seq(m.seq)).collect())
     }
 
     fn up_to(&self, room: RoomKey, last: i64) -> Result<Vec<Old>, StoreError> {
-        let query =
-            "SELECT seq, pos, event_id, author FROM log WHERE room_key = ?1 AND pos <= ?2 ORDER BY pos";
+        let query = "SELECT seq, pos, event_id, author, encrypted FROM log WHERE room_key = ?1 AND pos <= ?2 ORDER BY pos";
         let mut query = self.0.prepare_cached(query)?;
         let old = query.query_map((room.0, last), |row| {
-            Ok(Old { seq: row.get(0)?, pos: row.get(1)?, event_id: row.get(2)?, author: row.get(3)? })
+            Ok(Old {
+                seq: row.get(0)?,
+                pos: row.get(1)?,
+                event_id: row.get(2)?,
+                author: row.get(3)?,
+                encrypted: row.get(4)?,
+            })
         })?;
         Ok(old.collect::<Result<_, _>>()?)
     }

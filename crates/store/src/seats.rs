@@ -26,7 +26,7 @@ pub struct SeatRow {
 }
 
 const COLUMNS: &str =
-    "agent_key, room_key, periods, provisional, acked_seq, context_after, context_until, opened, away";
+    "agent_key, room_key, periods, provisional, acked_seq, context_after, context_until, opened, away, hides";
 
 /// Context has a cursor of its own; see [`Context`].
 const ACKNOWLEDGE: &str = "UPDATE seats SET acked_seq = max(acked_seq, ?2),
@@ -105,17 +105,26 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The first wait since the entry has covered the room.
+    /// The first wait since the entry has covered the room. `hides`: something was said before that the agent cannot
+    /// decrypt.
     pub fn seat_opened(
         &self,
         agent: AgentKey,
         room: RoomKey,
         context: Option<Context>,
+        hides: bool,
     ) -> Result<(), StoreError> {
-        let set = "UPDATE seats SET opened = 1, context_after = ?3, context_until = ?4
+        let set = "UPDATE seats SET opened = 1, context_after = ?3, context_until = ?4, hides = ?5
             WHERE agent_key = ?1 AND room_key = ?2";
         let (after, until) = (context.map(|c| c.after.0), context.map(|c| c.until.0));
-        self.0.prepare_cached(set)?.execute((agent.0, room.0, after, until))?;
+        self.0.prepare_cached(set)?.execute((agent.0, room.0, after, until, hides))?;
+        Ok(())
+    }
+
+    /// The agent has acknowledged a message of the room: it was told that there is something it cannot decrypt.
+    pub fn hiding_told(&self, agent: AgentKey, room: RoomKey) -> Result<(), StoreError> {
+        let set = "UPDATE seats SET hides = 0 WHERE agent_key = ?1 AND room_key = ?2";
+        self.0.prepare_cached(set)?.execute((agent.0, room.0))?;
         Ok(())
     }
 
@@ -148,14 +157,17 @@ impl Tx<'_> {
         let unsettled: Option<i64> = first.query_row([room.0], |row| row.get(0))?;
         let evicted = crate::log::evicted_through(self.0, room)?;
         seat.acked = unsettled.map_or(evicted, |first| evicted.min(Seq(first - 1)));
-        Ok(SeatRow { agent, seat, provisional: true, away: false })
+        // what it cannot read, or was shown, may have been noted while it came in
+        with_exceptions(self.0, SeatRow { agent, seat, provisional: true, away: false })
     }
 
-    /// Stays of which nothing is left, neither a message nor a count of those missed: an agent that comes and goes for
+    /// Stays of which nothing is left, neither something said nor a count of what was missed: an agent that comes and goes for
     /// years would carry thousands.
     fn forget_periods(&self, seat: &mut Seat) -> Result<(), StoreError> {
         let mut query = self.0.prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM log WHERE room_key = ?1 AND pos > ?2 AND pos <= ?3)
+                 OR EXISTS (SELECT 1 FROM edits WHERE room_key = ?1 AND pos > ?2 AND pos <= ?3)
+                 OR EXISTS (SELECT 1 FROM waiting WHERE room_key = ?1 AND pos > ?2 AND pos <= ?3)
                  OR EXISTS (SELECT 1 FROM evicted WHERE room_key = ?1 AND seq > ?4 AND pos > ?2 AND pos <= ?3)",
         )?;
         let mut kept = vec![];
@@ -212,7 +224,8 @@ impl Reader<'_> {
 }
 
 fn with_exceptions(db: &rusqlite::Connection, mut row: SeatRow) -> Result<SeatRow, StoreError> {
-    (row.seat.withheld, row.seat.late) = crate::encrypted::exceptions(db, row.agent, row.seat.room)?;
+    let now = crate::encrypted::exceptions(db, row.agent, row.seat.room)?;
+    (row.seat.withheld, row.seat.shown, row.seat.late) = (now.withheld, now.shown, now.late);
     Ok(row)
 }
 
@@ -229,7 +242,9 @@ fn seat_row(row: &Row<'_>) -> Result<SeatRow, StoreError> {
                 .zip(context.1)
                 .map(|(after, until)| Context { after: Seq(after), until: Seq(until) }),
             opened: row.get("opened")?,
+            hides: row.get("hides")?,
             withheld: BTreeSet::new(),
+            shown: BTreeSet::new(),
             late: BTreeMap::new(),
         },
         provisional: row.get("provisional")?,

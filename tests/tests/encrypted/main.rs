@@ -18,6 +18,7 @@ mod outages;
 mod people_rooms;
 mod recovery;
 mod sends;
+mod shared_history;
 mod switched;
 mod talk;
 mod withheld;

@@ -25,6 +25,10 @@ async fn a_late_agent_reads_nothing_from_before() -> Result<()> {
     let answer = json!({"room": room, "text": "an answer to the past", "replyTo": by_person});
     let message = agent_reads(&late, &trio.ada.send(answer).await?, "an answer to the past").await?;
     ensure!(message.get("replyTo").is_none(), "an excerpt of what it may not see: {message}");
+    let gaps = late.gaps();
+    let told =
+        json!({"roomId": room, "beforeEventId": message["eventId"], "reason": "undecryptable_before_join"});
+    ensure!(gaps == [told.clone()], "should be told once what it does not see: {gaps:?}");
     let refused = json!({"text": "about the past", "roomId": room, "replyTo": by_person});
     let refused = late.send(&refused).await?.refusal(400, "invalid_message")?;
     ensure!(refused["details"]["field"] == "replyTo", "{refused}");

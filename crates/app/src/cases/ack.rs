@@ -1,10 +1,22 @@
+use std::sync::Arc;
+
 use parlour_domain::{
     fault::Fault,
+    ids::RoomKey,
     inbox::{Ack, acknowledge},
+    seat::Seat,
 };
+use parlour_store::Tx;
 use ruma::EventId;
 
-use crate::{app::App, caller::Caller, inbox::Scope, live::AgentLive, manners::News, view::Acked};
+use crate::{
+    app::App,
+    caller::Caller,
+    inbox::{Scope, up_to_date},
+    live::{AgentLive, RoomLog},
+    manners::News,
+    view::Acked,
+};
 
 impl App {
     /// Acknowledges everything that arrived up to and with a message, in all rooms or in one.
@@ -12,7 +24,7 @@ impl App {
     /// # Errors
     /// `room_not_joined`.
     pub async fn ack(
-        self: &std::sync::Arc<Self>,
+        self: &Arc<Self>,
         caller: &Caller,
         event_id: &str,
         room_id: Option<&str>,
@@ -28,11 +40,32 @@ impl App {
             return Ok(Acked { acknowledged: false, pending: self.pending(agent, &scope) });
         };
         let (key, live) = (agent.key(), agent.clone());
-        self.write_and_follow(move |tx| tx.acknowledge(key, ack), move |_, _| live.acknowledged(ack)).await?;
+        let told = hiding_told(agent, &scope, ack);
+        let write = move |tx: &Tx<'_>| {
+            told.iter().try_for_each(|room| tx.hiding_told(key, *room))?;
+            tx.acknowledge(key, ack)?;
+            Ok(told)
+        };
+        let follow = move |_: &Arc<Self>, told: Vec<RoomKey>| {
+            live.acknowledged(ack);
+            told.into_iter().for_each(|room| live.hiding_told(room));
+        };
+        self.write_and_follow(write, follow).await?;
         self.manners.tell(News::Acknowledged(agent.key(), ack));
         let scope = self.scope(agent, room).await?;
         Ok(Acked { acknowledged: true, pending: self.pending(agent, &scope) })
     }
+}
+
+/// The rooms of which a message is acknowledged on which was told that something is hidden.
+fn hiding_told(agent: &AgentLive, scope: &Scope, ack: Ack) -> Vec<RoomKey> {
+    let me = agent.user_id();
+    let told = |seat: &Seat, log: &RoomLog| {
+        log.by_arrival().any(|m| seat.holds(m, me) && seat.arrival(m) <= ack.up_to)
+    };
+    let hiding = scope.iter().filter(|(seat, _)| seat.hides);
+    let hiding = hiding.filter(|(seat, room)| room.with_log(|log| told(&up_to_date(agent, seat), log)));
+    hiding.map(|(seat, _)| seat.room).collect()
 }
 
 fn find(event_id: &EventId, agent: &AgentLive, scope: &Scope) -> Option<Ack> {

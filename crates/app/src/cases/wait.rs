@@ -2,6 +2,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use parlour_domain::{
     fault::Fault,
+    gaps::hidden_before_join,
     ids::MessageRef,
     inbox::{Entry, hand_out},
     limits::{
@@ -18,12 +19,13 @@ use ruma::{OwnedUserId, UserId};
 use crate::{
     app::App,
     caller::Caller,
+    gaps::gaps,
     hub::Waiting,
     inbox::Scope,
     live::{AgentLive, Handed},
     request::{Wait, WakeInput},
     seen::see,
-    view::{Gap, Inbox, Seen},
+    view::{Inbox, Seen},
 };
 
 impl App {
@@ -102,11 +104,15 @@ impl App {
         let mut opened = false;
         for (seat, room) in scope.iter().filter(|(seat, _)| seat.present() && !seat.opened) {
             let mut seat = seat.clone();
-            room.with_log(|log| seat.open(log.by_arrival().map(|m| &**m), agent.user_id()));
+            let hides = room.with_log(|log| {
+                seat.open(log.by_arrival().map(|m| &**m), agent.user_id());
+                let log_of = log.by_arrival().map(|m| &**m);
+                hidden_before_join(&seat, log_of, log.unread(), log.sealed_gone())
+            });
             let (key, room, context) = (agent.key(), room.key, seat.context);
             let live = agent.clone();
-            let write = move |tx: &Tx<'_>| tx.seat_opened(key, room, context);
-            self.write_and_follow(write, move |_, ()| live.opened(room, context)).await?;
+            let write = move |tx: &Tx<'_>| tx.seat_opened(key, room, context, hides);
+            self.write_and_follow(write, move |_, ()| live.opened(room, context, hides)).await?;
             opened = true;
         }
         Ok(opened)
@@ -144,7 +150,7 @@ impl App {
             reason,
             event_ids: handout.woke.iter().map(|&i| entries[i].message.event_id.clone()).collect(),
             missing: handout.missing.into_iter().collect(),
-            gaps: given.iter().filter_map(|e| gap(scope, e)).collect(),
+            gaps: gaps(agent, scope, &given),
             incoming_knocks,
         })
     }
@@ -182,17 +188,6 @@ fn handed(entry: &Entry) -> Handed {
 fn seen(agent: &AgentLive, scope: &Scope, entry: &Entry) -> Option<Seen> {
     let (seat, room) = scope.iter().find(|(seat, _)| seat.room == entry.message.room)?;
     see(agent, seat, room, &entry.message)
-}
-
-fn gap(scope: &Scope, entry: &Entry) -> Option<Gap> {
-    let (_, room) = scope.iter().find(|(seat, _)| seat.room == entry.message.room)?;
-    let gap = room.with_log(|log| log.gap(entry.message.seq).cloned())?;
-    Some(Gap {
-        room_id: room.room_id.clone(),
-        after_event_id: gap.after_event_id,
-        before_event_id: entry.message.event_id.clone(),
-        reason: gap.reason,
-    })
 }
 
 fn rule(wake: Option<WakeInput>) -> Rule {

@@ -5,6 +5,7 @@
 //! the store meanwhile.
 
 mod converse;
+mod history;
 mod keyring;
 mod lost;
 mod make;

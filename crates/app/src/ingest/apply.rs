@@ -3,23 +3,24 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use parlour_domain::{
+    gaps::Unread,
     ids::{AgentKey, MessageId, Pos, RoomKey, Seq},
     knock::Answer,
 };
 use parlour_matrix::events::hops;
-use parlour_store::{Exception, Exceptions, NewEntry, SeatRow, StoreError, Tx};
+use parlour_store::{Exceptions, NewEntry, SeatRow, StoreError, Tx};
 use ruma::OwnedEventId;
 
-use super::{Plan, Step, sealed::Unsealed};
+use super::{
+    Plan, Step,
+    unseal::{unsealed, waits_no_more},
+};
 use crate::{
     app::App,
     crypto_rows::CryptoBatch,
     live::LogChange,
     sending::{append, cut_back},
 };
-
-/// So long a key may take before agents are told that something cannot be read.
-const UNREADABLE_AFTER_MS: i64 = 5 * 60_000;
 
 /// What a step came to, once it is on disk.
 #[derive(Debug)]
@@ -152,11 +153,11 @@ fn done(tx: &Tx<'_>, batches: &[CryptoBatch], journal_id: Option<i64>) -> Result
 }
 
 /// Logs are cut back once, after all that is new: each cut costs as much as a message.
-fn carry_out_all(tx: &Tx<'_>, steps: Vec<Step>) -> Result<Vec<Effect>, StoreError> {
+pub(super) fn carry_out_all(tx: &Tx<'_>, steps: Vec<Step>) -> Result<Vec<Effect>, StoreError> {
     let mut grown = BTreeSet::new();
     let mut effects = vec![];
     for step in steps {
-        let came = carry_out(tx, step)?;
+        let came = carry_out_at(tx, step, None)?;
         grown.extend(came.iter().filter_map(Effect::grew));
         effects.extend(came);
     }
@@ -166,11 +167,7 @@ fn carry_out_all(tx: &Tx<'_>, steps: Vec<Step>) -> Result<Vec<Effect>, StoreErro
     Ok(effects)
 }
 
-pub(crate) fn carry_out(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
-    carry_out_at(tx, step, None)
-}
-
-/// The same `at` a place of the room's order that is kept for what it says.
+/// `at`: the place of the room's order that is kept for what it says; else the end.
 pub(crate) fn carry_out_at(tx: &Tx<'_>, step: Step, at: Option<Pos>) -> Result<Vec<Effect>, StoreError> {
     match step {
         Step::Append { entry, settles } => {
@@ -242,15 +239,30 @@ pub(crate) fn carry_out_at(tx: &Tx<'_>, step: Step, at: Option<Pos>) -> Result<V
         Step::Power { room, power } => tx.set_room_power(room, &power)?,
         Step::Encrypted { room } => tx.set_room_encrypted(room)?,
         Step::Open { room, open } => tx.set_room_open(room, open)?,
-        Step::Unsealed(unsealed) => return self::unsealed(tx, unsealed, at),
-        Step::Wait(waiting) => tx.put_waiting(&waiting, at)?,
-        Step::GiveUp { event_id } => drop(tx.drop_waiting(&event_id)?),
+        Step::Unsealed(event) => return unsealed(tx, event, at),
+        Step::Wait(waiting) => {
+            let unread = tx.put_waiting(&waiting, at)?;
+            let unread = unread.map(|pos| Unread { pos, received_at_ms: waiting.received_at_ms });
+            return Ok(changed(waiting.room, unread.map(|u| LogChange::Unread(waiting.event_id, u))));
+        }
+        Step::GiveUp { event_id } => return Ok(waits_no_more(tx, &event_id)?.1),
         Step::Readable { agent, room, event_id } => {
             let arrival = tx.readable_now(agent, &event_id)?;
             let now = tx.exceptions(agent, room)?;
             return Ok(vec![Effect::Exceptions { agent, room, now, arrival }]);
         }
-        step @ Step::OwnEcho { .. } => return own_echo(tx, step),
+        Step::HasKey { agent, room, key } => {
+            if tx.show_all(agent, room, &key)? > 0 {
+                let now = tx.exceptions(agent, room)?;
+                return Ok(vec![Effect::Exceptions { agent, room, now, arrival: None }]);
+            }
+        }
+        Step::OwnEcho { ref echo, ref session, .. } => {
+            let (event_id, session) = (echo.event_id.clone(), session.clone());
+            let effects = own_echo(tx, step)?;
+            session.map_or(Ok(()), |(id, index)| tx.note_session(&event_id, &id, index))?;
+            return Ok(effects);
+        }
         Step::Pulled { account, since } => tx.set_device_since(account, &since)?,
         Step::Counts { account, counts } => {
             tx.set_device_counts(account, Some(counts.one_time_keys), counts.fallback_unused)?;
@@ -264,55 +276,9 @@ fn is_elsewhere(tx: &Tx<'_>, room: RoomKey, event_id: &OwnedEventId) -> Result<b
     Ok(tx.room_of(event_id)?.is_some_and(|of| of != room))
 }
 
-/// What was decrypted, unless the same was read before under another event id. Who cannot read it is noted in the same
-/// breath, and memory is told of it first.
-fn unsealed(tx: &Tx<'_>, unsealed: Unsealed, at: Option<Pos>) -> Result<Vec<Effect>, StoreError> {
-    let kept = tx.drop_waiting(&unsealed.event_id)?;
-    if unsealed.waited && kept.is_none() {
-        // redacted meanwhile, or read by somebody else's plan
-        return Ok(vec![]);
-    }
-    if !tx.place_read(unsealed.place, &unsealed.event_id)? {
-        metrics::counter!("parlour_replays_total").increment(1);
-        return Ok(vec![]);
-    }
-    let Some(then) = unsealed.then else { return Ok(vec![]) };
-    let room = match &*then {
-        Step::Append { entry, .. } => entry.room,
-        Step::Edit(edit) => edit.room,
-        Step::Errand(_) | Step::Heard { .. } => return carry_out(tx, *then),
-        _ => return Ok(vec![]),
-    };
-    let mut effects = carry_out_at(tx, *then, kept.or(at))?;
-    let Some((seq, pos)) = tx.told_of(&unsealed.event_id)? else { return Ok(effects) };
-    if let Some(Effect::Log { changes, .. }) = effects.first_mut()
-        && changes.iter().any(|c| matches!(c, LogChange::Added(_)))
-        && let Some(gap) = tx.tell_unread(room, seq, unsealed.received_at_ms - UNREADABLE_AFTER_MS)?
-    {
-        changes.push(LogChange::Gap(gap));
-    }
-    // whoever was in then and is not known to have the key: also one that came in or left since this was planned
-    let mut withheld: BTreeSet<AgentKey> = unsealed.withheld.into_iter().collect();
-    withheld.extend(tx.seated_at(room, pos, &unsealed.readers)?);
-    let mut all = vec![];
-    for agent in withheld {
-        tx.withhold(&Exception {
-            agent,
-            event_id: unsealed.event_id.clone(),
-            seq,
-            room,
-            session_id: unsealed.session_id.clone(),
-            event: unsealed.event.clone(),
-        })?;
-        all.push(Effect::Exceptions { agent, room, now: tx.exceptions(agent, room)?, arrival: None });
-    }
-    all.extend(effects);
-    Ok(all)
-}
-
 /// An own message that went out encrypted: settled by its echo, or given its time and place by it.
 fn own_echo(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
-    let Step::OwnEcho { agent, author, sender, room, digest, echo, received_at_ms } = step else {
+    let Step::OwnEcho { agent, author, sender, room, digest, echo, received_at_ms, .. } = step else {
         return Ok(vec![]);
     };
     let Some(submission) = tx.submission_of_sealed(agent, digest)? else { return Ok(vec![]) };
@@ -339,16 +305,17 @@ fn own_echo(tx: &Tx<'_>, step: Step) -> Result<Vec<Effect>, StoreError> {
         echoed: true,
         encrypted: true,
     };
-    carry_out(tx, Step::Append { entry, settles: Some((agent, submission.id)) })
+    carry_out_at(tx, Step::Append { entry, settles: Some((agent, submission.id)) }, None)
 }
 
 /// A message goes; an edit's going brings the words before it back.
 fn redact(tx: &Tx<'_>, room: RoomKey, event_id: &OwnedEventId) -> Result<Vec<Effect>, StoreError> {
+    let (_, waited) = waits_no_more(tx, event_id)?;
     let restored = tx.redact_edit(event_id)?.map(|(seq, edits)| LogChange::Edited { seq, edits });
     let removed = tx.redact(event_id)?.map(LogChange::Removed);
-    Ok([changed(room, restored), changed(room, removed)].into_iter().flatten().collect())
+    Ok([waited, changed(room, restored), changed(room, removed)].into_iter().flatten().collect())
 }
 
-fn changed(room: RoomKey, change: Option<LogChange>) -> Vec<Effect> {
+pub(super) fn changed(room: RoomKey, change: Option<LogChange>) -> Vec<Effect> {
     change.map(|change| Effect::Log { room, changes: vec![change] }).into_iter().collect()
 }

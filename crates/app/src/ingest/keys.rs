@@ -10,7 +10,8 @@ use parlour_matrix::{
     Incoming, Transaction,
     crypto::{CryptoError, DeviceNews, Parcels, RoomKey as MegolmKey, tracking_row},
 };
-use ruma::OwnedUserId;
+use parlour_store::KeyFrom;
+use ruma::{OwnedUserId, RoomId};
 use serde_json::value::RawValue;
 
 use super::{
@@ -102,6 +103,9 @@ impl Planner<'_> {
         if !received.nothing_new {
             self.talk.insert(slot.user.clone());
         }
+        if !received.bundles.is_empty() {
+            self.bundles.insert(slot.user.clone());
+        }
         self.keys.extend(received.room_keys.into_iter().map(|key| (slot.clone(), key)));
         true
     }
@@ -110,6 +114,16 @@ impl Planner<'_> {
     pub(crate) async fn keys_came(&mut self, slot: &Arc<Slot>, keys: Vec<MegolmKey>) {
         self.keys.extend(keys.into_iter().map(|key| (slot.clone(), key)));
         self.use_keys().await;
+    }
+
+    /// Uses all keys of a room that a device has, as if they had come now: its history was shared.
+    pub(crate) async fn all_keys_of(&mut self, slot: &Arc<Slot>, room: &RoomId) -> Result<(), DeviceError> {
+        let held = self.hold(slot).await.ok_or(DeviceError::NoDevice)?;
+        let keys = held.room_keys_of(room).await?;
+        held.expect_no_bundle(room).await?;
+        self.keys.extend(keys.into_iter().map(|key| (slot.clone(), key)));
+        self.use_keys().await;
+        Ok(())
     }
 
     /// Reads what waited for the keys that have come. Once all devices have their news, so that a message reaches all
@@ -122,6 +136,7 @@ impl Planner<'_> {
         self.read_waiting(keys.iter().map(|(_, room, key)| (*room, key.session_id.clone())).collect()).await;
         let mut by_slot = BTreeMap::<_, (_, Sessions)>::new();
         for (slot, room, key) in keys {
+            self.has_key(&slot, room, &key).await;
             let of_slot = by_slot.entry(slot.user.clone()).or_insert_with(|| (slot, vec![]));
             of_slot.1.push((room, key.session_id));
         }
@@ -146,6 +161,16 @@ impl Planner<'_> {
             if let Incoming::Encrypted { head, session_id, .. } = Incoming::parse(raw, Some(&room.room_id)) {
                 self.read_sealed(SealedEvent { raw, head, session_id, kept }).await;
             }
+        }
+    }
+
+    /// What others have read before this agent came may be shared with it.
+    async fn has_key(&mut self, slot: &Arc<Slot>, room: RoomKey, key: &MegolmKey) {
+        let Some(agent) = self.app.agents.by_user(&slot.user).map(|agent| agent.key()) else { return };
+        let Some(held) = self.hold(slot).await else { return };
+        if let Ok(Some(first_index)) = held.first_index(key).await {
+            let key = KeyFrom { session_id: key.session_id.clone(), first_index };
+            self.steps.push(Step::HasKey { agent, room, key });
         }
     }
 

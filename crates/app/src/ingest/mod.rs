@@ -6,8 +6,12 @@ mod keys;
 mod plan;
 mod processor;
 mod sealed;
+mod unseal;
 
-pub(crate) use apply::carry_out;
+pub(crate) use apply::{Effect, carry_out_at};
 pub use inbound::Intake;
 pub(crate) use plan::{Plan, Planner, Step};
 pub(crate) use processor::Handover;
+
+#[cfg(test)]
+mod properties;

@@ -20,7 +20,9 @@ use parlour_matrix::{
         StateEvent,
     },
 };
-use parlour_store::{BotInvitation, Invitation, Member, NewEdit, NewEntry, NewErrand, SealedEcho, Waiting};
+use parlour_store::{
+    BotInvitation, Invitation, KeyFrom, Member, NewEdit, NewEntry, NewErrand, SealedEcho, Waiting,
+};
 use ruma::{OwnedEventId, OwnedRoomId, OwnedUserId, RoomId, UserId};
 use serde_json::value::RawValue;
 use tokio::sync::OwnedMutexGuard;
@@ -126,6 +128,12 @@ pub(crate) enum Step {
         room: RoomKey,
         event_id: OwnedEventId,
     },
+    /// An agent has a room key: what was said with it before it came may be shared history.
+    HasKey {
+        agent: AgentKey,
+        room: RoomKey,
+        key: KeyFrom,
+    },
     /// An own encrypted message has come back.
     OwnEcho {
         agent: AgentKey,
@@ -134,6 +142,8 @@ pub(crate) enum Step {
         room: RoomKey,
         digest: [u8; 32],
         echo: SealedEcho,
+        /// Its room key, and its place in that.
+        session: Option<(String, u32)>,
         received_at_ms: i64,
     },
     /// What waited for a device was taken up to here.
@@ -146,6 +156,19 @@ pub(crate) enum Step {
         account: i64,
         counts: KeyCounts,
     },
+}
+
+impl Step {
+    /// The event that it is about, where that takes a place in the room's order.
+    pub(crate) fn event(&self) -> Option<&OwnedEventId> {
+        match self {
+            Self::Append { entry, .. } => Some(&entry.event_id),
+            Self::Edit(edit) => Some(&edit.event_id),
+            Self::Unsealed(unsealed) => Some(&unsealed.event_id),
+            Self::Wait(waiting) => Some(&waiting.event_id),
+            _ => None,
+        }
+    }
 }
 
 /// How something that was said came to us.
@@ -179,6 +202,8 @@ pub(crate) struct Plan {
     lost: BTreeSet<OwnedUserId>,
     /// Puppets whose devices the homeserver says have changed.
     look_after: BTreeSet<OwnedUserId>,
+    /// Devices that had word of a room's history.
+    bundles: BTreeSet<OwnedUserId>,
 }
 
 impl Plan {
@@ -204,6 +229,7 @@ impl Plan {
         };
         slots(&mut self.talk).into_iter().for_each(|slot| app.settle_later(slot));
         slots(&mut self.pull).into_iter().for_each(|slot| app.pull_later(slot));
+        slots(&mut self.bundles).into_iter().for_each(|slot| app.import_later(slot));
         slots(&mut self.lost).into_iter().for_each(|slot| app.renew_later(slot));
         slots(&mut self.look_after).into_iter().for_each(|slot| app.look_after(slot));
     }
@@ -219,6 +245,8 @@ pub(crate) struct Planner<'a> {
     pub(super) many: Option<OwnedMutexGuard<()>>,
     /// Room keys that have come, and to whom.
     pub(super) keys: Vec<(Arc<Slot>, MegolmKey)>,
+    /// Of the past: the history visibility then.
+    pub(crate) then: Option<Visibility>,
     /// Encrypted events that are dealt with already.
     pub(super) read: BTreeSet<OwnedEventId>,
     pub(super) missing: BTreeSet<RoomKey>,
@@ -231,6 +259,7 @@ pub(crate) struct Planner<'a> {
     pub(super) talk: BTreeSet<OwnedUserId>,
     pub(super) lost: BTreeSet<OwnedUserId>,
     pub(super) look_after: BTreeSet<OwnedUserId>,
+    pub(super) bundles: BTreeSet<OwnedUserId>,
 }
 
 impl<'a> Planner<'a> {
@@ -242,6 +271,7 @@ impl<'a> Planner<'a> {
             held: BTreeMap::new(),
             many: None,
             keys: vec![],
+            then: None,
             read: BTreeSet::new(),
             missing: BTreeSet::new(),
             encrypted_rooms: BTreeSet::new(),
@@ -251,6 +281,7 @@ impl<'a> Planner<'a> {
             talk: BTreeSet::new(),
             lost: BTreeSet::new(),
             look_after: BTreeSet::new(),
+            bundles: BTreeSet::new(),
         }
     }
 
@@ -267,7 +298,13 @@ impl<'a> Planner<'a> {
             talk: self.talk,
             lost: self.lost,
             look_after: self.look_after,
+            bundles: self.bundles,
         }
+    }
+
+    /// The room's history visibility when the event came about.
+    pub(super) fn visibility_then(&self, room: &RoomLive) -> Visibility {
+        self.then.unwrap_or_else(|| room.visibility())
     }
 
     pub(crate) fn step(&mut self, step: Step) {
@@ -339,7 +376,7 @@ impl<'a> Planner<'a> {
             body: message.body,
             sent_at_ms: head.sent_at_ms,
             received_at_ms: self.received_at_ms,
-            visibility: came.visibility.unwrap_or_else(|| room.visibility()),
+            visibility: came.visibility.unwrap_or_else(|| self.visibility_then(&room)),
             echoed: true,
             encrypted: came.encrypted,
             hops,
@@ -389,7 +426,7 @@ impl<'a> Planner<'a> {
             sent_at_ms: edit.head.sent_at_ms,
             content: edit.content.get().to_owned(),
             body: edit.body,
-            visibility: came.visibility.unwrap_or_else(|| room.visibility()),
+            visibility: came.visibility.unwrap_or_else(|| self.visibility_then(&room)),
             encrypted: came.encrypted,
         };
         Some(Step::Edit(new))
@@ -432,7 +469,7 @@ impl<'a> Planner<'a> {
                 self.encrypted_rooms.insert(room.key);
                 self.steps.push(Step::Encrypted { room: room.key });
             }
-            StateChange::Tombstone { replacement: Some(to) } if room.kind() == RoomKind::Private => {
+            StateChange::Tombstone { replacement: Some(to) } => {
                 room.set_successor(Some(to.clone()));
                 self.steps.push(Step::Successor { room: room.key, to });
             }

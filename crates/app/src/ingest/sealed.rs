@@ -12,7 +12,7 @@ use parlour_domain::{
 };
 use parlour_matrix::{
     Incoming,
-    crypto::{Decrypted, Undecryptable},
+    crypto::{Decrypted, Undecryptable, session_place},
     events::Head,
 };
 use parlour_store::{SealedEcho, Waiting};
@@ -38,9 +38,9 @@ pub(crate) struct Unsealed {
     /// Names session and index: the same place under another event id is a replay.
     pub(crate) place: [u8; 16],
     pub(crate) session_id: String,
+    pub(crate) message_index: u32,
     /// As it came.
     pub(crate) event: String,
-    pub(crate) received_at_ms: i64,
     /// Whose machines have its key: nobody else is given it.
     pub(crate) readers: BTreeSet<AgentKey>,
     /// Who is in the room and cannot read it. There may be more by the time that this is written down.
@@ -101,7 +101,7 @@ impl Planner<'_> {
         session_id: Option<String>,
     ) {
         if let Some(agent) = self.app.agents.by_user(&head.sender) {
-            return self.own_echo(&agent, head, ciphertext);
+            return self.own_echo(&agent, head, ciphertext, session_place(raw));
         }
         if !self.app.is_ours(&head.sender) {
             self.read_sealed(SealedEvent { raw, head, session_id, kept: None }).await;
@@ -109,7 +109,13 @@ impl Planner<'_> {
     }
 
     /// What our own said was known when it was said.
-    fn own_echo(&mut self, agent: &AgentLive, head: Head, ciphertext: Option<String>) {
+    fn own_echo(
+        &mut self,
+        agent: &AgentLive,
+        head: Head,
+        ciphertext: Option<String>,
+        session: Option<(String, u32)>,
+    ) {
         let (Some(room), Some(ciphertext)) = (self.app.rooms.by_id(&head.room_id), ciphertext) else {
             return;
         };
@@ -124,6 +130,7 @@ impl Planner<'_> {
                 sent_at_ms: head.sent_at_ms,
                 visibility: room.visibility(),
             },
+            session,
             received_at_ms: self.received_at_ms,
         });
     }
@@ -151,7 +158,7 @@ impl Planner<'_> {
                 self.steps.push(Step::Wait(Waiting {
                     event_id: event.head.event_id,
                     room: room.key,
-                    visibility: room.visibility(),
+                    visibility: self.visibility_then(&room),
                     sender: event.head.sender,
                     session_id: event.session_id.unwrap_or_default(),
                     event: event.raw.get().to_owned(),
@@ -232,8 +239,8 @@ impl Planner<'_> {
             place: place(room, &decrypted),
             event_id: head.event_id.clone(),
             session_id: decrypted.session_id,
+            message_index: decrypted.message_index,
             event: raw.get().to_owned(),
-            received_at_ms: self.received_at_ms,
             readers: BTreeSet::new(),
             withheld: vec![],
             waited: kept.is_some(),
@@ -257,8 +264,8 @@ impl Planner<'_> {
             place: place(room, &decrypted),
             event_id: head.event_id,
             session_id: decrypted.session_id,
+            message_index: decrypted.message_index,
             event: raw.get().to_owned(),
-            received_at_ms: self.received_at_ms,
             readers: reading.readers,
             withheld: reading.withheld,
             waited: kept.is_some(),

@@ -137,7 +137,7 @@ impl AgentLive {
 
     pub(crate) fn put_exceptions(&self, room: RoomKey, now: Exceptions) {
         if let Some(row) = self.seats.write().get_mut(&room) {
-            (row.seat.withheld, row.seat.late) = now;
+            (row.seat.withheld, row.seat.shown, row.seat.late) = (now.withheld, now.shown, now.late);
         }
     }
 
@@ -193,10 +193,18 @@ impl AgentLive {
         self.seats.write().values_mut().for_each(|row| ack.apply(&mut row.seat));
     }
 
-    pub(crate) fn opened(&self, room: RoomKey, context: Option<Context>) {
+    pub(crate) fn opened(&self, room: RoomKey, context: Option<Context>, hides: bool) {
         if let Some(row) = self.seats.write().get_mut(&room) {
             row.seat.opened = true;
             row.seat.context = context;
+            row.seat.hides = hides;
+        }
+    }
+
+    /// It was told, and has acknowledged, that something in the room is hidden from it.
+    pub(crate) fn hiding_told(&self, room: RoomKey) {
+        if let Some(row) = self.seats.write().get_mut(&room) {
+            row.seat.hides = false;
         }
     }
 }

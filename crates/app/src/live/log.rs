@@ -5,10 +5,11 @@ use std::{
 };
 
 use parlour_domain::{
-    ids::{MessageRef, Pos, Seq},
+    gaps::Unread,
+    ids::{MessageRef, Pos, RoomKey, Seq},
     message::{Edit, Message},
 };
-use parlour_store::Gap;
+use parlour_store::{Gap, Reader, StoreError};
 use ruma::{EventId, OwnedEventId};
 
 /// A room's kept messages in memory.
@@ -17,6 +18,10 @@ pub(crate) struct RoomLog {
     by_arrival: BTreeMap<Seq, Arc<Message>>,
     by_event: HashMap<OwnedEventId, Seq>,
     gaps: HashMap<Seq, Gap>,
+    /// What nobody can read so far.
+    unread: HashMap<OwnedEventId, Unread>,
+    /// The place of the newest encrypted event that has left the log.
+    sealed_gone: Option<Pos>,
     /// Nothing that arrived later has left the log yet.
     evicted_through: Seq,
     /// The place of the last word of a person, also after that was deleted.
@@ -43,12 +48,40 @@ pub(crate) enum LogChange {
     /// Pushed out by newer ones.
     Evicted(Seq),
     Gap(Gap),
+    /// An encrypted event that nobody can read so far.
+    Unread(OwnedEventId, Unread),
+    /// It can be read now, or was redacted.
+    NotUnread(OwnedEventId),
+}
+
+/// A log as it is on disk.
+#[derive(Debug, Default)]
+pub(crate) struct StoredLog {
+    pub(crate) messages: Vec<Message>,
+    pub(crate) gaps: Vec<Gap>,
+    pub(crate) unread: Vec<(OwnedEventId, Unread)>,
+    pub(crate) sealed_gone: Option<Pos>,
+    pub(crate) evicted_through: Seq,
+}
+
+impl StoredLog {
+    pub(crate) fn read(reader: &Reader<'_>, room: RoomKey) -> Result<Self, StoreError> {
+        Ok(Self {
+            messages: reader.room_log(room)?,
+            gaps: reader.room_gaps(room)?,
+            unread: reader.room_unread(room)?,
+            sealed_gone: reader.sealed_gone(room)?,
+            evicted_through: reader.evicted_through(room)?,
+        })
+    }
 }
 
 impl RoomLog {
     #[must_use]
-    pub(crate) fn new(messages: Vec<Message>, gaps: Vec<Gap>, evicted_through: Seq) -> Self {
-        let mut log = Self { evicted_through, ..Self::default() };
+    pub(crate) fn new(stored: StoredLog) -> Self {
+        let StoredLog { messages, gaps, unread, sealed_gone, evicted_through } = stored;
+        let unread = unread.into_iter().collect();
+        let mut log = Self { unread, sealed_gone, evicted_through, ..Self::default() };
         messages.into_iter().for_each(|m| log.apply(&LogChange::Added(Arc::new(m))));
         gaps.into_iter().for_each(|g| log.apply(&LogChange::Gap(g)));
         log
@@ -70,12 +103,16 @@ impl RoomLog {
             LogChange::Edited { seq, edits } => self.alter(*seq, |m| m.edits = edits.clone()),
             LogChange::Removed(seq) => self.remove(*seq),
             LogChange::Evicted(seq) => {
+                let sealed = self.by_arrival.get(seq).filter(|m| m.encrypted).map(|m| m.pos);
+                self.sealed_gone = self.sealed_gone.max(sealed);
                 self.remove(*seq);
                 self.evicted_through = self.evicted_through.max(*seq);
             }
             LogChange::Gap(gap) => {
                 self.gaps.insert(gap.before, gap.clone());
             }
+            LogChange::Unread(event_id, unread) => drop(self.unread.insert(event_id.clone(), *unread)),
+            LogChange::NotUnread(event_id) => drop(self.unread.remove(event_id)),
         }
     }
 
@@ -88,6 +125,11 @@ impl RoomLog {
 
     pub(crate) fn by_arrival(&self) -> impl DoubleEndedIterator<Item = &Arc<Message>> {
         self.by_arrival.values()
+    }
+
+    #[must_use]
+    pub(crate) fn by_seq(&self, seq: Seq) -> Option<&Arc<Message>> {
+        self.by_arrival.get(&seq)
     }
 
     /// In the room's order.
@@ -122,6 +164,16 @@ impl RoomLog {
     #[must_use]
     pub(crate) fn gap(&self, before: Seq) -> Option<&Gap> {
         self.gaps.get(&before)
+    }
+
+    /// What nobody can read so far.
+    pub(crate) fn unread(&self) -> impl Iterator<Item = Unread> {
+        self.unread.values().copied()
+    }
+
+    #[must_use]
+    pub(crate) fn sealed_gone(&self) -> Option<Pos> {
+        self.sealed_gone
     }
 
     #[must_use]

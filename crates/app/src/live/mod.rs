@@ -5,12 +5,14 @@
 
 mod agents;
 mod doors;
+mod index;
 mod log;
 mod members;
 mod rooms;
 
 pub(crate) use agents::{AgentLive, Agents, Handed};
 pub(crate) use doors::{Doors, Place};
-pub(crate) use log::{LogChange, RoomLog};
+pub(crate) use index::Rooms;
+pub(crate) use log::{LogChange, RoomLog, StoredLog};
 pub(crate) use members::Members;
-pub(crate) use rooms::{RoomLive, Rooms};
+pub(crate) use rooms::RoomLive;

@@ -1,25 +1,21 @@
-use std::{
-    collections::HashMap,
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
 };
 
 use parking_lot::RwLock;
 use parlour_domain::{
-    ids::{AgentKey, CatalogId, RoomKey, Seq},
-    message::Message,
+    ids::{AgentKey, RoomKey},
     room::{Room, RoomKind},
     visibility::Visibility,
     wake::Setting,
 };
 use parlour_matrix::events::Power;
 use parlour_store::{RoomRow, Store, StoreError};
-use ruma::{OwnedRoomId, RoomId, UserId};
+use ruma::{OwnedRoomId, UserId};
 use serde_json::value::RawValue;
 
-use super::{LogChange, Members, RoomLog};
+use super::{LogChange, Members, RoomLog, StoredLog};
 
 /// Longer than any wait: whoever waits looks at the log again when something arrives.
 const UNUSED_MS: i64 = 15 * 60_000;
@@ -63,7 +59,7 @@ enum LogState {
 }
 
 impl RoomLive {
-    fn new(row: RoomRow, members: Members) -> Self {
+    pub(super) fn new(row: RoomRow, members: Members) -> Self {
         let power = row.power.as_deref().and_then(|p| serde_json::from_str(p).ok());
         Self {
             key: row.room.key,
@@ -88,6 +84,23 @@ impl RoomLive {
             loading: tokio::sync::Mutex::new(()),
             looked_at_ms: AtomicI64::new(0),
         }
+    }
+
+    /// What the config and the homeserver say of a room that is known already.
+    pub(super) fn renew(&self, row: RoomRow) {
+        let mut facts = self.facts.write();
+        facts.slug = row.slug;
+        facts.room = Arc::new(row.room);
+    }
+
+    /// Whether it stands for this lobby of the config.
+    #[must_use]
+    pub(super) fn has_slug(&self, slug: &str) -> bool {
+        self.facts.read().slug.as_deref() == Some(slug)
+    }
+
+    pub(super) fn drop_slug(&self) {
+        self.facts.write().slug = None;
     }
 
     #[must_use]
@@ -232,11 +245,10 @@ impl RoomLive {
         }
         *self.log.write() = LogState::Loading(vec![]);
         let key = self.key;
-        let read =
-            store.read(move |r| Ok((r.room_log(key)?, r.room_gaps(key)?, r.evicted_through(key)?))).await;
+        let read = store.read(move |r| StoredLog::read(r, key)).await;
         let mut state = self.log.write();
         match read {
-            Ok(parts) => *state = LogState::Ready(caught_up(parts, &state)),
+            Ok(stored) => *state = LogState::Ready(caught_up(stored, &state)),
             Err(error) => {
                 *state = LogState::Absent;
                 return Err(error);
@@ -272,94 +284,10 @@ impl RoomLive {
     }
 }
 
-fn caught_up(parts: (Vec<Message>, Vec<parlour_store::Gap>, Seq), state: &LogState) -> RoomLog {
-    let mut log = RoomLog::new(parts.0, parts.1, parts.2);
+fn caught_up(stored: StoredLog, state: &LogState) -> RoomLog {
+    let mut log = RoomLog::new(stored);
     if let LogState::Loading(missed) = state {
         missed.iter().for_each(|change| log.apply(change));
     }
     log
-}
-
-/// All rooms.
-#[derive(Debug, Default)]
-pub(crate) struct Rooms {
-    index: RwLock<Index>,
-}
-
-#[derive(Debug, Default)]
-struct Index {
-    by_key: HashMap<RoomKey, Arc<RoomLive>>,
-    by_id: HashMap<OwnedRoomId, Arc<RoomLive>>,
-}
-
-impl Rooms {
-    /// Adds a room, or brings what is known of it up to date.
-    pub(crate) fn put(&self, row: RoomRow, members: Members) -> Arc<RoomLive> {
-        let mut index = self.index.write();
-        if row.slug.is_some() {
-            // the alias may have moved to this room from another one
-            let others = index.by_key.values().filter(|r| r.key != row.room.key);
-            others.map(|r| r.facts.write()).filter(|f| f.slug == row.slug).for_each(|mut f| f.slug = None);
-        }
-        if let Some(known) = index.by_key.get(&row.room.key) {
-            let mut facts = known.facts.write();
-            facts.slug = row.slug;
-            facts.room = Arc::new(row.room);
-            return known.clone();
-        }
-        let room = Arc::new(RoomLive::new(row, members));
-        index.by_key.insert(room.key, room.clone());
-        index.by_id.insert(room.room_id.clone(), room.clone());
-        room
-    }
-
-    #[must_use]
-    pub(crate) fn get(&self, key: RoomKey) -> Option<Arc<RoomLive>> {
-        self.index.read().by_key.get(&key).cloned()
-    }
-
-    /// A room that goes on under another Matrix id. Who still holds what it was before finds nothing new in it.
-    pub(crate) fn replace(&self, row: RoomRow) -> Arc<RoomLive> {
-        let mut index = self.index.write();
-        index.by_id.retain(|_, r| r.key != row.room.key);
-        let room = Arc::new(RoomLive::new(row, Members::default()));
-        index.by_key.insert(room.key, room.clone());
-        index.by_id.insert(room.room_id.clone(), room.clone());
-        room
-    }
-
-    /// Rooms that an agent made.
-    #[must_use]
-    pub(crate) fn of_owner(&self, owner: AgentKey) -> Vec<Arc<RoomLive>> {
-        let index = self.index.read();
-        index.by_key.values().filter(|r| r.owner() == Some(owner)).cloned().collect()
-    }
-
-    /// The room whose tombstone leads there.
-    #[must_use]
-    pub(crate) fn before(&self, successor: &RoomId) -> Option<Arc<RoomLive>> {
-        let index = self.index.read();
-        index.by_key.values().find(|r| r.successor().is_some_and(|s| s == successor)).cloned()
-    }
-
-    #[must_use]
-    pub(crate) fn by_id(&self, room_id: &RoomId) -> Option<Arc<RoomLive>> {
-        self.index.read().by_id.get(room_id).cloned()
-    }
-
-    #[must_use]
-    pub(crate) fn by_number(&self, number: CatalogId) -> Option<Arc<RoomLive>> {
-        self.index.read().by_key.values().find(|r| r.room().catalog_id == number).cloned()
-    }
-
-    /// The room that a lobby of the config stands for now.
-    #[must_use]
-    pub(crate) fn lobby(&self, slug: &str) -> Option<Arc<RoomLive>> {
-        self.index.read().by_key.values().find(|r| r.facts.read().slug.as_deref() == Some(slug)).cloned()
-    }
-
-    #[must_use]
-    pub(crate) fn all(&self) -> Vec<Arc<RoomLive>> {
-        self.index.read().by_key.values().cloned().collect()
-    }
 }

@@ -2,18 +2,23 @@
 
 use std::sync::Arc;
 
-use parlour_domain::{ids::Pos, limits::ROOM_HISTORY, message::Message};
+use parlour_domain::{
+    ids::{Pos, RoomKey, Seq},
+    limits::ROOM_HISTORY,
+    message::Message,
+    visibility::Visibility,
+};
 use parlour_matrix::{
     HsError, Incoming,
-    events::{Membership, NewMessage, StateChange, StateEvent},
+    events::{Membership, NewMessage, StateChange, StateEvent, visibility_before},
 };
-use parlour_store::{Gap, NewEntry, StoreError, Tx};
+use parlour_store::{Gap, Reader, StoreError, Tx};
 use ruma::{OwnedEventId, RoomId, UserId};
 use serde_json::value::RawValue;
 
 use crate::{
     app::App,
-    ingest::{Planner, Step, carry_out},
+    ingest::{Effect, Planner, Step, carry_out_at},
     live::{LogChange, RoomLive},
 };
 
@@ -44,6 +49,13 @@ impl LookBack {
     /// A page, newest first, with unknown messages between known ones.
     pub(crate) fn between_known(events: Vec<Box<RawValue>>) -> Self {
         Self { events, ..Self::default() }
+    }
+
+    /// The history visibility at the oldest event: what it was before the first change of it among them. `None`: it has
+    /// not changed since.
+    fn visibility_at_its_start(&self, room: &RoomLive) -> Option<Visibility> {
+        let set = |event: &&Box<RawValue>| visibility_set(event, &room.room_id).is_some();
+        self.events.iter().rfind(set).map(|event| visibility_before(event))
     }
 }
 
@@ -80,10 +92,17 @@ impl App {
         reader: &UserId,
     ) -> Result<Pos, BackfillError> {
         let back = self.look_back(room, reader, Until::Everything).await?;
-        let before = last_before_join(&back, &room.room_id, reader);
+        let before = before_join(&back, &room.room_id, reader);
         self.fill_in(room, back, None, false).await?;
-        let Some(before) = before else { return Ok(Pos(0)) };
-        Ok(room.with_log(|log| log.event(&before).map_or(Pos(0), |m| m.pos)))
+        let place = move |r: &Reader<'_>| {
+            for event_id in &before {
+                if let Some(pos) = r.place_of(event_id)? {
+                    return Ok(pos);
+                }
+            }
+            Ok(Pos(0))
+        };
+        Ok(self.store.read(place).await?)
     }
 
     /// All that is kept of a room, in its order, whatever of it is known already.
@@ -149,29 +168,24 @@ impl App {
         lost: bool,
     ) -> Result<(), BackfillError> {
         let mut planner = Planner::new(self, self.now());
+        planner.then = back.visibility_at_its_start(room);
         for raw in back.events.iter().rev() {
+            if let Some(visibility) = visibility_set(raw, &room.room_id) {
+                planner.then = Some(visibility);
+            }
             planner.take_said(raw, &room.room_id).await;
         }
         let mut plan = planner.finish();
         let batches = plan.batches.clone();
-        let (entries, rest) = split(std::mem::take(&mut plan.steps), lost);
+        let steps: Vec<Step> = std::mem::take(&mut plan.steps).into_iter().filter(counts).collect();
         let gap = lost && back.known.is_none() && !back.reached_the_start;
-        let (room_key, after) = (room.key, self.newest_before(room, before).await?);
-        let room = room.clone();
+        let (key, after) = (room.key, self.newest_before(room, before).await?);
         let write = move |tx: &Tx<'_>| {
-            let changes = write_filled(tx, room_key, entries, before, gap.then_some(after))?;
+            let effects = write_filled(tx, key, steps, before, gap.then_some(after))?;
             batches.iter().try_for_each(|batch| batch.put(tx))?;
-            let mut effects = vec![];
-            for step in rest {
-                effects.extend(carry_out(tx, step)?);
-            }
-            Ok((changes, effects))
+            Ok(effects)
         };
-        let follow = move |app: &Arc<Self>, (changes, effects): (Vec<LogChange>, _)| {
-            app.follow(&room, &changes);
-            app.take_effects(effects);
-        };
-        self.write_and_follow(write, follow).await?;
+        self.write_and_follow(write, Self::take_effects).await?;
         plan.committed(self);
         Ok(())
     }
@@ -197,58 +211,73 @@ impl App {
     }
 }
 
-/// The newest message that was said before `reader` came in.
-fn last_before_join(back: &LookBack, room: &RoomId, reader: &UserId) -> Option<OwnedEventId> {
+/// What was said before `reader` came in, newest first.
+fn before_join(back: &LookBack, room: &RoomId, reader: &UserId) -> Vec<OwnedEventId> {
     let is_join = |event: &RawValue| match Incoming::parse(event, Some(room)) {
         Incoming::State(StateEvent { change: StateChange::Member(member), .. }) => {
             member.user == reader && member.membership == Membership::Join
         }
         _ => false,
     };
-    let mut earlier = back.events.iter().skip_while(|event| !is_join(event));
-    earlier.find_map(|event| match Incoming::parse(event, Some(room)) {
-        Incoming::Message(message) => Some(message.head.event_id),
+    let earlier = back.events.iter().skip_while(|event| !is_join(event));
+    let said = earlier.filter_map(|event| match Incoming::parse(event, Some(room)) {
+        Incoming::Message(NewMessage { head, .. }) | Incoming::Encrypted { head, .. } => Some(head.event_id),
         _ => None,
-    })
+    });
+    said.collect()
+}
+
+fn visibility_set(event: &RawValue, room: &RoomId) -> Option<Visibility> {
+    match Incoming::parse(event, Some(room)) {
+        Incoming::State(StateEvent { change: StateChange::HistoryVisibility(visibility), .. }) => {
+            Some(visibility)
+        }
+        _ => None,
+    }
 }
 
 /// Messages, and what changes messages. Nothing else of the past counts today.
-fn split(steps: Vec<Step>, lost: bool) -> (Vec<NewEntry>, Vec<Step>) {
-    let mut entries = vec![];
-    let mut rest = vec![];
-    for step in steps {
-        match step {
-            Step::Append { entry, .. } => entries.push(entry),
-            step @ (Step::Edit(_)
-            | Step::Redact { .. }
-            | Step::Unsealed(_)
-            | Step::OwnEcho { .. }
-            | Step::Heard { .. }) => {
-                rest.push(step);
-            }
-            // from before an agent came, its key is not to be waited for
-            step @ Step::Wait(_) if lost => rest.push(step),
-            _ => {}
-        }
-    }
-    (entries, rest)
+fn counts(step: &Step) -> bool {
+    step.event().is_some() || matches!(step, Step::Redact { .. } | Step::OwnEcho { .. } | Step::Heard { .. })
 }
 
+/// Everything at the place where it stood.
 fn write_filled(
     tx: &Tx<'_>,
-    room: parlour_domain::ids::RoomKey,
-    entries: Vec<NewEntry>,
+    room: RoomKey,
+    steps: Vec<Step>,
     before: Option<Pos>,
     gap_after: Option<Option<OwnedEventId>>,
-) -> Result<Vec<LogChange>, StoreError> {
-    let added = tx.fill_in(entries, before)?;
-    let first = added.first().map(|m| m.seq);
-    let mut changes: Vec<LogChange> = added.into_iter().map(|m| LogChange::Added(Arc::new(m))).collect();
-    if let (Some(after_event_id), Some(before)) = (gap_after, first) {
+) -> Result<Vec<Effect>, StoreError> {
+    let events: Vec<OwnedEventId> = steps.iter().filter_map(|step| step.event().cloned()).collect();
+    let mut places = tx.reserve(room, &events, before)?.into_iter();
+    let mut effects = vec![];
+    for step in steps {
+        match (step.event().is_some(), step.event().and_then(|_| places.next()).flatten()) {
+            // known already, or to stay out
+            (true, None) => {}
+            (_, at) => effects.extend(carry_out_at(tx, step, at)?),
+        }
+    }
+    let mut changes = vec![];
+    if let (Some(after_event_id), Some(before)) = (gap_after, first_added(&effects)) {
         let gap = Gap { before, after_event_id, reason: "too_many".to_owned() };
         tx.add_gap(&gap)?;
         changes.push(LogChange::Gap(gap));
     }
     changes.extend(tx.evict(room)?.into_iter().map(LogChange::Evicted));
-    Ok(changes)
+    effects.push(Effect::Log { room, changes });
+    Ok(effects)
+}
+
+fn first_added(effects: &[Effect]) -> Option<Seq> {
+    let changes = effects.iter().flat_map(|effect| match effect {
+        Effect::Log { changes, .. } => changes.as_slice(),
+        _ => &[],
+    });
+    let mut added = changes.filter_map(|change| match change {
+        LogChange::Added(message) => Some(message.seq),
+        _ => None,
+    });
+    added.next()
 }

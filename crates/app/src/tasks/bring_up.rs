@@ -77,7 +77,8 @@ impl App {
         for lobby in &self.settings.lobbies {
             let (room, alias) = (self.open_lobby(&lobby.slug), self.alias_of(lobby));
             let Some((room, Ok(alias))) = room.map(|r| (r, alias)) else { return false };
-            if self.client.resolve_alias(&alias).await.ok().flatten().as_ref() != Some(&room.room_id) {
+            let Some(leads_to) = self.client.resolve_alias(&alias).await.ok().flatten() else { return false };
+            if self.moved_on(leads_to).await != room.room_id {
                 return false;
             }
         }
@@ -160,10 +161,27 @@ impl App {
             Some(room_id) => self.enter_existing(&alias, &room_id).await?,
             None => self.make_lobby(lobby).await?,
         };
-        if self.rooms.lobby(&lobby.slug).is_some_and(|r| r.room_id == room_id) {
+        let room_id = self.moved_on(room_id).await;
+        if let Some(room) = self.rooms.lobby(&lobby.slug)
+            && (room.room_id == room_id || self.goes_on(&room, &room_id).await?)
+        {
             return self.read_room(&self.known(&room_id)?).await;
         }
         self.adopt(lobby, &room_id).await
+    }
+
+    /// The lobby was upgraded while we were away, and its alias leads to the new room already.
+    async fn goes_on(self: &Arc<Self>, old: &Arc<RoomLive>, to: &OwnedRoomId) -> Result<bool, NotReady> {
+        let bot = self.settings.bot.clone();
+        let goes_on = self.go_on_in(old, to, &bot).await.map_err(|e| e.to_string())?;
+        Ok(goes_on && self.rooms.by_id(to).is_some_and(|room| room.key == old.key))
+    }
+
+    /// Where the alias still leads to a room that has gone on since.
+    async fn moved_on(&self, room_id: OwnedRoomId) -> OwnedRoomId {
+        let old = room_id.clone();
+        let moved = self.store.read(move |r| r.moved(&old)).await.ok().flatten();
+        moved.and_then(|key| self.rooms.get(key)).map_or(room_id, |room| room.room_id.clone())
     }
 
     fn alias_of(&self, lobby: &LobbySettings) -> Result<OwnedRoomAliasId, NotReady> {

@@ -71,8 +71,10 @@ impl App {
 
     /// Whether nothing is left that has to be tried again.
     async fn follow_all(self: &Arc<Self>) -> bool {
-        let mut all =
-            self.follow_successors().await & self.settle_unread().await & self.follow_bot_invitations().await;
+        let mut all = self.follow_successors().await
+            & self.finish_moves().await
+            & self.settle_unread().await
+            & self.follow_bot_invitations().await;
         let Ok(invitations) = self.store.read(|r| r.invitations()).await else { return false };
         for invitation in invitations {
             if self.tasks.stopping() {
@@ -126,6 +128,9 @@ impl App {
             // what cannot be read then is read once there is one
             tracing::warn!(%error, "a puppet enters a room without a device for now");
         }
+        if let Err(error) = self.expect_history(agent.user_id(), room_id, &invitation.invited_by).await {
+            tracing::warn!(%error, "a room's history cannot be expected");
+        }
         self.client.join(agent.user_id(), target, &via).await?;
         if let Some(before) = self.rooms.before(room_id)
             && self.go_on_in(&before, room_id, agent.user_id()).await?
@@ -146,9 +151,24 @@ impl App {
                 // nobody speaks in a space
                 return Ok(self.client.leave(agent.user_id(), room_id, None).await?);
             }
+            if room.encrypted() {
+                self.take_shared_history(agent).await;
+            }
             after = Some(self.read_history_around_join(&room, agent.user_id()).await?);
         }
-        self.seat_invited(agent, &room, after).await
+        self.seat_invited(agent, &room, after).await?;
+        // with a seat it may be shown what was said before
+        if room.encrypted() {
+            self.take_shared_history(agent).await;
+        }
+        Ok(())
+    }
+
+    /// What is not there yet is taken in when word of it comes.
+    async fn take_shared_history(self: &Arc<Self>, agent: &AgentLive) {
+        if let Err(error) = self.fetch_history(agent.user_id()).await {
+            tracing::info!(%error, "a room's shared history cannot be fetched yet");
+        }
     }
 
     pub(crate) async fn known_private_room(&self, room_id: &RoomId) -> Result<Arc<RoomLive>, StoreError> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parlour_matrix::Incoming;
+use parlour_matrix::{Incoming, events::NewMessage};
 use ruma::OwnedEventId;
 use serde_json::value::RawValue;
 
@@ -53,13 +53,18 @@ impl App {
     ) -> Result<Vec<OwnedEventId>, BackfillError> {
         let (mut holes, mut newer_known) = (vec![], false);
         for raw in page {
-            let Incoming::Message(message) = Incoming::parse(raw, Some(&room.room_id)) else { continue };
-            if message.head.sender == self.settings.bot {
+            let head = match Incoming::parse(raw, Some(&room.room_id)) {
+                Incoming::Message(NewMessage { head, .. }) => head,
+                // ours are known from the answers to their sends
+                Incoming::Encrypted { head, .. } if !self.is_ours(&head.sender) => head,
+                _ => continue,
+            };
+            if head.sender == self.settings.bot {
                 continue;
             }
-            match self.had(&message.head.event_id).await? {
+            match self.had(&head.event_id).await? {
                 true => newer_known = true,
-                false if newer_known => holes.push(message.head.event_id),
+                false if newer_known => holes.push(head.event_id),
                 false => {}
             }
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parlour_matrix::Incoming;
+use parlour_matrix::{Incoming, events::NewMessage};
 use ruma::{OwnedEventId, UserId};
 
 use super::backfill::{BackfillError, Until};
@@ -98,8 +98,10 @@ impl App {
         for _ in 0..PAGES {
             let page = self.client.messages(reader, &room.room_id, from.as_deref(), true, 100).await?;
             let said = page.chunk.iter().find_map(|raw| match Incoming::parse(raw, Some(&room.room_id)) {
-                Incoming::Message(message) if !self.is_ours(&message.head.sender) => {
-                    Some(message.head.event_id)
+                Incoming::Message(NewMessage { head, .. }) | Incoming::Encrypted { head, .. }
+                    if !self.is_ours(&head.sender) =>
+                {
+                    Some(head.event_id)
                 }
                 _ => None,
             });

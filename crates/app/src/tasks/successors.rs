@@ -25,27 +25,38 @@ impl App {
         all
     }
 
-    /// The first of ours who can get in opens the way. Where nobody can, it is done once somebody is invited.
+    /// The first of ours who can get in opens the way: into a lobby the bot. Where nobody can, it is done once somebody
+    /// is invited.
     async fn follow_tombstone(
         self: &Arc<Self>,
         room: &Arc<RoomLive>,
         to: &RoomId,
     ) -> Result<(), FollowError> {
-        let bot = &self.settings.bot;
-        if self.bot_is_in(room) && self.gets_in(bot, to).await? {
-            if !self.go_on_in(room, to, bot).await? {
-                self.client.leave(bot, to, None).await?;
-            }
+        let bot = self.settings.bot.clone();
+        let by_bot = room.kind() == RoomKind::Lobby || self.bot_is_in(room);
+        if by_bot && self.gets_in(&bot, to).await? {
+            return self.go_on_or_leave(room, to, &bot).await;
+        }
+        if room.kind() == RoomKind::Lobby {
             return Ok(());
         }
         for agent in self.agents.all().into_iter().filter(|a| !a.ended() && a.is_in(room.key)) {
             let _one = agent.moving.lock().await;
             if self.gets_in(agent.user_id(), to).await? {
-                if !self.go_on_in(room, to, agent.user_id()).await? {
-                    self.client.leave(agent.user_id(), to, None).await?;
-                }
-                return Ok(());
+                return self.go_on_or_leave(room, to, agent.user_id()).await;
             }
+        }
+        Ok(())
+    }
+
+    async fn go_on_or_leave(
+        self: &Arc<Self>,
+        room: &Arc<RoomLive>,
+        to: &RoomId,
+        first: &UserId,
+    ) -> Result<(), FollowError> {
+        if !self.go_on_in(room, to, first).await? {
+            self.client.leave(first, to, None).await?;
         }
         Ok(())
     }
@@ -69,37 +80,82 @@ impl App {
         first: &UserId,
     ) -> Result<bool, FollowError> {
         let create = self.client.state_content(first, to, "m.room.create").await?.unwrap_or_default();
-        if create["predecessor"]["room_id"].as_str() != Some(room.room_id.as_str()) {
+        let leads_here = create["predecessor"]["room_id"].as_str() == Some(room.room_id.as_str());
+        // one that is known already is a room of its own
+        let known = self.rooms.by_id(to).is_some();
+        if known || !leads_here {
             let key = room.key;
             self.store.write(move |tx| tx.set_successor(key, None)).await?;
             room.set_successor(None);
-            return Ok(false);
+            return Ok(known);
         }
-        let with_bot = self.bot_is_in(room);
         let (key, new_id) = (room.key, to.to_owned());
         let write = move |tx: &Tx<'_>| tx.move_room(key, &new_id);
         let new = self.write_and_follow(write, |app, row| app.rooms.replace(row)).await?;
         tracing::info!(from = %room.room_id, to = %new.room_id, "went on in the room that a tombstone leads to");
-        let mut inside = self.settle_down(&new, first).await?;
-        if with_bot && (first == self.settings.bot || self.gets_in(&self.settings.bot, to).await?) {
-            inside.push(self.settings.bot.clone());
-        }
-        for puppet in inside {
-            if let Err(error) = self.client.leave(&puppet, &room.room_id, None).await {
-                tracing::info!(%error, %puppet, "cannot leave a room that was upgraded");
-            }
-        }
+        self.finish_move(&room.room_id, &new, first).await?;
         Ok(true)
     }
 
-    /// Rooms whose state nobody has read: a restart came between the move and that.
+    /// Moves that a restart came into.
+    pub(crate) async fn finish_moves(self: &Arc<Self>) -> bool {
+        let Ok(moves) = self.store.read(|r| r.open_moves()).await else { return false };
+        let mut all = true;
+        for (old, key) in moves {
+            let Some(room) = self.rooms.get(key) else { continue };
+            let first = match room.kind() {
+                RoomKind::Lobby => Some(self.settings.bot.clone()),
+                RoomKind::Private => {
+                    let bot = self.bot.knows(key).then(|| self.settings.bot.clone());
+                    self.first_inside(&room).or(bot)
+                }
+            };
+            let Some(first) = first else { continue };
+            if let Err(error) = self.finish_move(&old, &room, &first).await {
+                tracing::info!(%error, room = %room.room_id, "cannot go on in a room that was upgraded yet");
+                all = false;
+            }
+        }
+        all
+    }
+
+    fn first_inside(&self, room: &RoomLive) -> Option<OwnedUserId> {
+        let first = self.agents.all().into_iter().find(|a| !a.ended() && a.is_in(room.key));
+        first.map(|agent| agent.agent.user_id.clone())
+    }
+
+    /// Everybody in, the room read, and out of the old one. Each part can be repeated.
+    async fn finish_move(
+        self: &Arc<Self>,
+        old: &RoomId,
+        new: &Arc<RoomLive>,
+        first: &UserId,
+    ) -> Result<(), FollowError> {
+        let bot = &self.settings.bot;
+        let mut inside = self.settle_down(new, first).await?;
+        if self.bot.knows(new.key) && first != bot && self.gets_in(bot, &new.room_id).await? {
+            inside.push(bot.clone());
+        }
+        for puppet in inside {
+            match self.client.leave(&puppet, old, None).await {
+                Ok(()) => {}
+                Err(error @ HsError::Refused { .. }) => {
+                    tracing::info!(%error, %puppet, "cannot leave a room that was upgraded");
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let old = old.to_owned();
+        Ok(self.store.write(move |tx| tx.move_done(&old)).await?)
+    }
+
+    /// Rooms whose state nobody has read: a restart came in between.
     pub(crate) async fn settle_unread(self: &Arc<Self>) -> bool {
         let mut all = true;
         for room in self.rooms.all().into_iter().filter(|r| r.kind() == RoomKind::Private && !r.state_read())
         {
-            let first = self.agents.all().into_iter().find(|a| !a.ended() && a.is_in(room.key));
             let bot = self.bot.knows(room.key).then(|| self.settings.bot.clone());
-            let Some(first) = first.map(|a| a.agent.user_id.clone()).or(bot) else { continue };
+            let Some(first) = self.first_inside(&room).or(bot) else { continue };
             if let Err(error) = self.settle_down(&room, &first).await {
                 tracing::info!(%error, room = %room.room_id, "cannot read a room yet");
                 all = false;

@@ -2,11 +2,14 @@
 
 use parlour_app::view::Readiness;
 use parlour_domain::fault::Code;
-use parlour_testkit::{Bridge, Call, Mishap, Texts, When, browse, homeserver::RoomSetup, join, lobby};
+use parlour_testkit::{
+    Agent, Bridge, Call, Mishap, Texts, When, browse, eventually, eventually_is, homeserver::RoomSetup, join,
+    lobby,
+};
 use rstest::rstest;
 use serde_json::json;
 
-use crate::support::{code, pass_until, two_lobbies};
+use crate::support::{code, pass_until, settled, two_lobbies};
 
 #[tokio::test]
 async fn made_once_public_plain_and_readable() {
@@ -211,4 +214,82 @@ async fn thirty_lobbies_names_that_differ_in_case_and_their_order() {
     let into = |room: &str| parlour_app::request::Join { room: Some(room.to_owned()), ..join("Robin") };
     bridge.ask_in(into("Chess"), bridge.stranger()).await.unwrap();
     assert_eq!(code(bridge.ask_in(into("CHESS"), bridge.stranger()).await), Code::RoomNotFound);
+}
+
+/// A lobby that a person upgrades, with the agents that are in it.
+async fn upgraded(bridge: &Bridge, agents: usize) -> (Vec<Agent>, String, String) {
+    let mut all = vec![];
+    for n in 0..agents {
+        all.push(settled(bridge, &format!("Robin {n}")).await);
+    }
+    let (ada, old) = (bridge.hs.person("ada"), bridge.lobby());
+    ada.join(&old);
+    ada.say(&old, "in the old one");
+    bridge.caught_up().await;
+    let new = ada.upgrade(&old, "public");
+    bridge.hs.point_alias("lobby", &new);
+    (all, old, new)
+}
+
+async fn goes_on(bridge: &Bridge, agents: &[Agent], old: &str, new: &str) {
+    for agent in agents {
+        let there =
+            || async { agent.me().await.unwrap().rooms.iter().any(|r| r.room_id == *new).then_some(()) };
+        eventually("it is in the new room", there).await;
+    }
+    let ours = || agents.iter().map(|a| a.user_id.as_str()).chain([parlour_testkit::homeserver::BOT]);
+    eventually_is("nobody of ours stays behind", || !ours().any(|user| bridge.hs.is_joined(old, user))).await;
+    assert!(ours().all(|user| bridge.hs.is_joined(new, user)));
+    bridge.hs.person("ada").say(new, "in the new one");
+    bridge.caught_up().await;
+    for agent in agents {
+        assert_eq!(agent.look().await.unwrap().texts(), ["in the old one", "in the new one"]);
+        agent.say("here").await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_lobby_that_was_upgraded_goes_on_under_its_number() {
+    let mut bridge = Bridge::start().await;
+    let number = bridge.join("First").await.me().await.unwrap().rooms[0].catalog_id;
+    let (agents, old, new) = upgraded(&bridge, 2).await;
+    goes_on(&bridge, &agents, &old, &new).await;
+    assert_eq!(agents[0].me().await.unwrap().rooms[0].catalog_id, number);
+    bridge.crash_and_restart().await;
+    assert_eq!(bridge.join("Later").await.me().await.unwrap().rooms[0].catalog_id, number);
+}
+
+/// The bridge dies in the middle: whoever came along still leaves the old room.
+#[rstest]
+#[case::before_the_others_came(Call::State)]
+#[case::before_they_left(Call::Leave)]
+#[tokio::test]
+async fn a_crash_in_the_middle_leaves_nobody_behind(#[case] at: Call) {
+    let mut bridge = Bridge::start().await;
+    let held = bridge.hs.hold(at, When::Before);
+    let (agents, old, new) = upgraded(&bridge, 2).await;
+    held.arrived().await;
+    bridge.crash().await;
+    held.cut();
+    bridge.boot().await;
+    bridge.ready().await;
+    goes_on(&bridge, &agents, &old, &new).await;
+}
+
+#[tokio::test]
+async fn a_lobby_that_was_upgraded_while_the_bridge_was_down() {
+    let mut bridge = Bridge::start().await;
+    let agent = settled(&bridge, "Robin").await;
+    let number = agent.me().await.unwrap().rooms[0].catalog_id;
+    let (ada, old) = (bridge.hs.person("ada"), bridge.lobby());
+    ada.join(&old);
+    bridge.stop().await;
+    let new = ada.upgrade(&old, "public");
+    bridge.hs.point_alias("lobby", &new);
+    bridge.boot().await;
+    bridge.ready().await;
+    let there =
+        || async { agent.me().await.unwrap().rooms.iter().find(|r| r.room_id == *new).map(|r| r.catalog_id) };
+    assert_eq!(eventually("it is in the new room", there).await, number);
+    eventually_is("it does not stay behind", || !bridge.hs.is_joined(&old, agent.user_id.as_str())).await;
 }

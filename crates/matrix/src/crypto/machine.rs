@@ -23,7 +23,7 @@ use super::{
 };
 
 pub use bundle::Bundle;
-pub use decrypt::{Decrypted, SenderTrust, Undecryptable};
+pub use decrypt::{Decrypted, SenderTrust, Undecryptable, session_place};
 pub use prepare::{Preparation, Sharing, Trust};
 pub use receive::{Received, RoomKey};
 

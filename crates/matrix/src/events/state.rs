@@ -2,6 +2,7 @@
 
 use parlour_domain::{ids::CatalogId, visibility::Visibility};
 use ruma::{OwnedRoomId, OwnedUserId};
+use serde_json::value::RawValue;
 
 use super::{
     CATALOG_KEY, Head, Power,
@@ -117,6 +118,16 @@ fn change(event: &Event<'_>) -> Result<StateChange, &'static str> {
         "m.room.tombstone" => StateChange::Tombstone { replacement: content.room_id("replacement_room") },
         _ => StateChange::Other,
     })
+}
+
+/// What the history visibility was before an event changed it, as homeservers tell beside the event
+/// (`unsigned.prev_content`). The strictest where they do not: who may read the past must not be guessed.
+#[must_use]
+pub fn visibility_before(event: &RawValue) -> Visibility {
+    let unsigned = Fields::of(event).and_then(|fields| fields.object("unsigned"));
+    let before = unsigned.and_then(|unsigned| unsigned.object("prev_content"));
+    let before = before.and_then(|content| content.str("history_visibility"));
+    before.map_or(Visibility::Joined, |text| Visibility::parse(&text))
 }
 
 fn member(state_key: &str, content: &Fields<'_>) -> Result<Member, &'static str> {

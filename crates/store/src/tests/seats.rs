@@ -97,7 +97,7 @@ fn out_and_in_again_makes_two_stays_and_a_first_wait_each() {
     let store = Fixture::new();
     store.says([1]);
     confirm(&store);
-    store.write(|tx| tx.seat_opened(SCOUT_KEY, ROOM, None));
+    store.write(|tx| tx.seat_opened(SCOUT_KEY, ROOM, None, false));
     store.says([2]);
     let left = leave(&store, true).unwrap();
     assert!(left.away && !left.seat.present() && left.seat.opened);
@@ -199,7 +199,7 @@ fn context_has_a_cursor_that_the_acknowledgement_moves_as_the_domain_does() {
     let store = Fixture::new();
     confirm(&store);
     let context = Context { after: Seq(3), until: Seq(8) };
-    store.write(move |tx| tx.seat_opened(SCOUT_KEY, ROOM, Some(context)));
+    store.write(move |tx| tx.seat_opened(SCOUT_KEY, ROOM, Some(context), true));
     assert_eq!(stored(&store).seat.context, Some(context));
     assert!(stored(&store).seat.opened);
     for up_to in [2, 5, 4, 20] {

@@ -3,9 +3,9 @@
 use std::io::{Cursor, Read};
 
 use matrix_sdk_crypto::{AttachmentDecryptor, types::room_history::RoomKeyBundle};
-use ruma::{OwnedMxcUri, RoomId, UserId};
+use ruma::{OwnedMxcUri, OwnedRoomId, OwnedUserId, RoomId, UserId};
 
-use super::{Machine, guarded};
+use super::{Machine, RoomKey, guarded};
 use crate::crypto::CryptoError;
 
 /// Where the keys of a room's history lie, encrypted.
@@ -15,6 +15,51 @@ pub struct Bundle {
 }
 
 impl Machine {
+    /// The puppet has followed somebody's invitation: from now on, and over restarts, their word of the room's history
+    /// is believed, and nobody else's, until [`Self::expect_no_bundle`].
+    ///
+    /// # Errors
+    /// The rows cannot be read.
+    pub async fn expect_bundle(&mut self, room: &RoomId, inviter: &UserId) -> Result<(), CryptoError> {
+        guarded(self.olm.store().store_room_pending_key_bundle(room, inviter)).await
+    }
+
+    /// The history was taken in, or is not wanted any more.
+    ///
+    /// # Errors
+    /// The rows cannot be read.
+    pub async fn expect_no_bundle(&mut self, room: &RoomId) -> Result<(), CryptoError> {
+        guarded(self.olm.store().clear_room_pending_key_bundle(room)).await
+    }
+
+    /// Rooms whose history is expected, and who invited the puppet into each.
+    ///
+    /// # Errors
+    /// The rows cannot be read.
+    pub async fn expected_bundles(&self) -> Result<Vec<(OwnedRoomId, OwnedUserId)>, CryptoError> {
+        let expected = self.olm.store().get_all_rooms_pending_key_bundles().await?;
+        Ok(expected.into_iter().map(|details| (details.room_id, details.inviter)).collect())
+    }
+
+    /// All room keys of a room that the machine has.
+    ///
+    /// # Errors
+    /// The rows cannot be read.
+    pub async fn room_keys_of(&self, room: &RoomId) -> Result<Vec<RoomKey>, CryptoError> {
+        let sessions = self.olm.store().get_inbound_group_sessions_by_room_id(room).await?;
+        let key = |session_id: &str| RoomKey { room_id: room.to_owned(), session_id: session_id.to_owned() };
+        Ok(sessions.iter().map(|session| key(session.session_id())).collect())
+    }
+
+    /// From which message on the machine can read a session.
+    ///
+    /// # Errors
+    /// The rows cannot be read.
+    pub async fn first_index(&self, key: &RoomKey) -> Result<Option<u32>, CryptoError> {
+        let session = self.olm.store().get_inbound_group_session(&key.room_id, &key.session_id).await?;
+        Ok(session.map(|session| session.first_known_index()))
+    }
+
     /// What `inviter` last sent word of for this room. Accept it only from whoever invited the puppet.
     ///
     /// # Errors

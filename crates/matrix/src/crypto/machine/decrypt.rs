@@ -107,6 +107,18 @@ impl Machine {
     }
 }
 
+/// The session with which an `m.room.encrypted` event of a room was encrypted, and its place in that.
+#[must_use]
+pub fn session_place(event: &RawValue) -> Option<(String, u32)> {
+    let raw = Raw::<EncryptedEvent>::from_json(event.to_owned());
+    match raw.deserialize().ok()?.content.scheme {
+        RoomEventEncryptionScheme::MegolmV1AesSha2(content) => {
+            Some((content.session_id, content.ciphertext.message_index()))
+        }
+        _ => None,
+    }
+}
+
 /// `None`: not one of ours to read.
 fn message_index(event: &Raw<EncryptedEvent>) -> Option<u32> {
     match event.deserialize().ok()?.content.scheme {
