@@ -31,6 +31,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("migrations/0008_open_rooms.sql")),
         M::up(include_str!("migrations/0009_wordings.sql")),
         M::up(include_str!("migrations/0010_bot.sql")),
+        M::up(include_str!("migrations/0011_person_knocks.sql")),
     ])
 }
 

@@ -8,9 +8,11 @@ mod doors;
 mod log;
 mod members;
 mod rooms;
+mod visitors;
 
 pub(crate) use agents::{AgentLive, Agents, Handed};
 pub(crate) use doors::{Doors, Place};
 pub(crate) use log::{LogChange, RoomLog};
 pub(crate) use members::Members;
 pub(crate) use rooms::{RoomLive, Rooms};
+pub(crate) use visitors::Visitors;
