@@ -156,6 +156,43 @@ async fn a_room_whose_answer_is_lost_is_one_room() -> Result<()> {
     stack.finish().await
 }
 
+/// People ask to join as Matrix has it, and the agent that made the room answers.
+#[tokio::test(flavor = "multi_thread")]
+async fn people_knock_on_an_agents_room() -> Result<()> {
+    let stack = Stack::start(Plan::default()).await?;
+    let owner = stack.agent("Owner", None).await?;
+    owner.settle_in().await?;
+    let made = make(&owner, "Den").await?.expect(201)?;
+    let room = text(&made["room"]["matrixRoomId"]).to_owned();
+    stack.keep_secret(text(&made["code"]["code"]));
+    for (localpart, admitted) in [("ada", true), ("eve", false)] {
+        let person = stack.person(localpart)?;
+        let knock = format!("/knock/{}", encode(&room));
+        person.call(Method::POST, &knock, Some(&json!({"reason": "let me in"}))).await?.expect(200)?;
+        let woken = owner.wait("wait=30").await?.expect(200)?;
+        assert_eq!(woken["wake"]["reason"], "knocks", "{woken}");
+        let knock = &woken["incomingKnocks"][0];
+        assert_eq!(
+            (&knock["matrixUserId"], text(&knock["displayName"])),
+            (&json!(person.user_id), localpart)
+        );
+        let at = format!("/knocks/{}", text(&knock["agentId"]));
+        if admitted {
+            let answer = manage(&owner, Method::PUT, &room, &at, None).await?.expect(200)?;
+            assert_eq!(answer["agent"]["agentId"], knock["agentId"]);
+            person.join(&room).await?;
+        } else {
+            manage(&owner, Method::DELETE, &room, &at, None).await?.expect(204)?;
+            let join = format!("/join/{}", encode(&room));
+            let refused = person.call(Method::POST, &join, Some(&json!({}))).await?;
+            ensure!(refused.status == 403, "turned away, and in all the same: {refused:?}");
+        }
+        let left = manage(&owner, Method::GET, &room, "/knocks", None).await?.expect(200)?;
+        assert_eq!(left["knocks"], json!([]));
+    }
+    stack.finish().await
+}
+
 /// Versions 10 and 12: with the room's maker among the power levels, and above them.
 #[tokio::test(flavor = "multi_thread")]
 async fn in_rooms_of_people() -> Result<()> {

@@ -11,7 +11,7 @@ use crate::{
     devices::Keyring,
     hub::Hub,
     ingest::Handover,
-    live::{Agents, Doors, Members, Rooms},
+    live::{Agents, Doors, Members, Rooms, Visitors},
     lobbies::Places,
     manners::Manners,
     run::Run,
@@ -35,6 +35,7 @@ pub struct App {
     pub(crate) rooms: Rooms,
     pub(crate) agents: Agents,
     pub(crate) doors: Doors,
+    pub(crate) visitors: Visitors,
     pub(crate) bot: Bot,
     pub(crate) sealing: SealingKey,
     pub(crate) keyring: Keyring,
@@ -87,6 +88,7 @@ impl App {
         {
             keyring.found_way(probed.way);
         }
+        let visitors = Visitors::new(store.read(|r| r.person_knocks()).await?);
         let bot = Bot::new(store.read(|r| r.bot_rooms()).await?);
         let day_keys = DayKeys::read(&store).await?;
         let run = Run::read(&store).await?;
@@ -96,6 +98,7 @@ impl App {
             rooms,
             agents,
             doors,
+            visitors,
             bot,
             sealing,
             keyring,

@@ -58,6 +58,8 @@ pub struct IncomingKnock {
     pub display_name: String,
     pub knocked_at_ms: i64,
     pub expires_at_ms: i64,
+    /// It is a person; `agent_id` is then what this knock is known by, and nobody's id.
+    pub person: Option<OwnedUserId>,
 }
 
 /// How others get into a room of one's own.

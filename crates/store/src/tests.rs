@@ -1,4 +1,5 @@
 mod append;
+mod bot;
 mod claims;
 mod crypto;
 mod devices;

@@ -58,6 +58,7 @@ pub(crate) fn incoming_knock() -> IncomingKnock {
         display_name: "Guest #0042".to_owned(),
         knocked_at_ms: NOW,
         expires_at_ms: NOW + 3_600_000,
+        person: None,
     }
 }
 

@@ -42,6 +42,9 @@ pub(crate) struct IncomingKnock {
     display_name: String,
     knocked_at_unix_ms: i64,
     expires_at_unix_ms: i64,
+    /// Of a person who knocks; `agentId` then names the knock alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matrix_user_id: Option<String>,
 }
 
 impl From<&view::IncomingKnock> for IncomingKnock {
@@ -52,6 +55,7 @@ impl From<&view::IncomingKnock> for IncomingKnock {
             display_name: knock.display_name.clone(),
             knocked_at_unix_ms: knock.knocked_at_ms,
             expires_at_unix_ms: knock.expires_at_ms,
+            matrix_user_id: knock.person.as_ref().map(ToString::to_string),
         }
     }
 }

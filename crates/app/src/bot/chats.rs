@@ -57,14 +57,17 @@ impl App {
         self.invite_to_chat(person).await
     }
 
-    /// Codes that wait for somebody who has come meanwhile.
-    pub(super) async fn deliver_letters(self: &Arc<Self>) {
-        let letters = self.store.read(|r| r.letters()).await.unwrap_or_default();
+    /// Codes that wait for somebody who has come meanwhile. `false`: one of them is to be tried again.
+    pub(super) async fn deliver_letters(self: &Arc<Self>) -> bool {
+        let Ok(letters) = self.store.read(|r| r.letters()).await else { return false };
+        let mut all = true;
         for (person, room) in letters {
             if let Err(fault) = self.deliver_letter(&person, room).await {
                 tracing::info!(%fault, cause = fault.cause, "a code cannot be shown to somebody yet");
+                all = false;
             }
         }
+        all
     }
 
     async fn deliver_letter(self: &Arc<Self>, person: &OwnedUserId, key: RoomKey) -> Result<(), Fault> {

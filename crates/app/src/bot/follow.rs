@@ -19,6 +19,9 @@ use crate::{
     tasks::FollowError,
 };
 
+/// Before a code is tried again that could not be shown.
+const RETRY_MS: i64 = 5_000;
+
 impl App {
     /// What the bot does in the background.
     pub(crate) fn start_bot(self: &Arc<Self>) {
@@ -156,10 +159,17 @@ impl App {
     /// announced.
     async fn keep_rooms(self: Arc<Self>) {
         while !self.tasks.stopping() {
-            self.deliver_letters().await;
+            let delivered = self.deliver_letters().await;
             self.announce_all().await;
+            let again = async {
+                match delivered {
+                    true => std::future::pending().await,
+                    false => self.clock.sleep_until(self.now() + RETRY_MS).await,
+                }
+            };
             tokio::select! {
                 () = self.bot.news.notified() => {}
+                () = again => {}
                 () = self.tasks.stopped() => {}
             }
         }

@@ -83,7 +83,8 @@ impl App {
             look,
             superseded: waiting.waiter.superseded(),
             admitted: waiting.waiter.admitted(),
-            knocks: self.doors.untold(Some(waiting.waiter.agent.key()), terms.room, self.now()),
+            knocks: self.doors.untold(Some(waiting.waiter.agent.key()), terms.room, self.now())
+                || self.untold_visitors(&waiting.waiter.agent, terms.room),
         };
         step(terms, &state)
     }

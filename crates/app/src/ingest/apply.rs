@@ -8,8 +8,8 @@ use parlour_domain::{
     knock::Answer,
 };
 use parlour_matrix::events::hops;
-use parlour_store::{Exceptions, NewEntry, SeatRow, StoreError, Tx};
-use ruma::OwnedEventId;
+use parlour_store::{Exceptions, NewEntry, PersonKnock, SeatRow, StoreError, Tx};
+use ruma::{OwnedEventId, OwnedUserId};
 
 use super::{
     Plan, Step,
@@ -50,6 +50,11 @@ pub(crate) enum Effect {
     TurnedAway {
         agent: AgentKey,
         room: RoomKey,
+    },
+    PersonKnocks(PersonKnock),
+    PersonGone {
+        room: RoomKey,
+        user: OwnedUserId,
     },
 }
 
@@ -128,6 +133,12 @@ impl App {
             Effect::Follow => self.invited.notify_one(),
             Effect::Errand => self.bot.to_do.notify_one(),
             Effect::BotOut(room) => self.bot_is_out(room),
+            Effect::PersonKnocks(knock) => {
+                let owner = self.rooms.get(knock.room).and_then(|room| room.owner());
+                self.visitors.put(knock);
+                owner.into_iter().for_each(|owner| self.hub.nudge(owner));
+            }
+            Effect::PersonGone { room, user } => self.visitors.leave(room, &user),
             Effect::TurnedAway { agent, room } => {
                 self.doors.leave(room, agent);
                 self.bot.at_door.notify_one();
@@ -206,6 +217,14 @@ pub(crate) fn carry_out_at(tx: &Tx<'_>, step: Step, at: Option<Pos>) -> Result<V
         Step::Invited(invitation) => {
             tx.put_invitation(&invitation)?;
             return Ok(vec![Effect::Follow]);
+        }
+        Step::PersonKnocks(knock) => {
+            tx.put_person_knock(&knock)?;
+            return Ok(vec![Effect::PersonKnocks(knock)]);
+        }
+        Step::PersonGone { room, user } => {
+            tx.drop_person_knock(room, &user)?;
+            return Ok(vec![Effect::PersonGone { room, user }]);
         }
         Step::TurnedAway { agent, room, by } => {
             tx.door_decided(room, agent, &by)?;

@@ -3,6 +3,7 @@
 mod apply;
 mod inbound;
 mod keys;
+mod people;
 mod plan;
 mod processor;
 mod sealed;

@@ -15,13 +15,10 @@ use parlour_domain::{
 use parlour_matrix::{
     Incoming,
     crypto::{KeyCounts, RoomKey as MegolmKey},
-    events::{
-        Edit, Head, Member as MemberState, Membership, NewMessage, Reaction, Redaction, StateChange,
-        StateEvent,
-    },
+    events::{Edit, Head, Member as MemberState, Membership, NewMessage, Redaction, StateChange, StateEvent},
 };
 use parlour_store::{
-    BotInvitation, Invitation, KeyFrom, Member, NewEdit, NewEntry, NewErrand, SealedEcho, Waiting,
+    BotInvitation, Invitation, KeyFrom, Member, NewEdit, NewEntry, NewErrand, PersonKnock, SealedEcho, Waiting,
 };
 use ruma::{OwnedEventId, OwnedRoomId, OwnedUserId, RoomId, UserId};
 use serde_json::value::RawValue;
@@ -30,7 +27,6 @@ use tokio::sync::OwnedMutexGuard;
 use super::sealed::Unsealed;
 use crate::{
     app::App,
-    bot::Meant,
     crypto_rows::CryptoBatch,
     devices::{Held, Slot},
     live::{AgentLive, RoomLive},
@@ -65,6 +61,13 @@ pub(crate) enum Step {
         agent: AgentKey,
         room: RoomKey,
         removed: bool,
+    },
+    /// A person knocks on a room that an agent made.
+    PersonKnocks(PersonKnock),
+    /// And does so no more.
+    PersonGone {
+        room: RoomKey,
+        user: OwnedUserId,
     },
     /// Put out by somebody before it was let in.
     TurnedAway {
@@ -252,9 +255,9 @@ pub(crate) struct Planner<'a> {
     pub(super) missing: BTreeSet<RoomKey>,
     /// Rooms that are encrypted from now on.
     encrypted_rooms: BTreeSet<RoomKey>,
-    bot_news: bool,
+    pub(super) bot_news: bool,
     /// What is read was said long ago: nothing is done about it.
-    past: bool,
+    pub(super) past: bool,
     pub(super) pull: BTreeSet<OwnedUserId>,
     pub(super) talk: BTreeSet<OwnedUserId>,
     pub(super) lost: BTreeSet<OwnedUserId>,
@@ -384,19 +387,6 @@ impl<'a> Planner<'a> {
         Some(Step::Append { entry, settles })
     }
 
-    /// No log has it, so that no agent is ever given it.
-    pub(super) fn for_bot(&self, meant: Meant, event_id: OwnedEventId) -> Step {
-        match meant {
-            Meant::Errand(errand) if !self.past => Step::Errand(errand),
-            Meant::Errand(_) | Meant::Nothing => Step::Heard { event_id },
-        }
-    }
-
-    pub(super) fn reaction(&self, reaction: &Reaction) -> Option<Step> {
-        let room = self.app.rooms.by_id(&reaction.head.room_id).filter(|_| !self.past)?;
-        self.app.pressed_for_bot(&room, reaction).map(Step::Errand)
-    }
-
     async fn author(&self, agent: Option<&AgentLive>, room: &RoomLive, head: &Head) -> Author {
         match agent {
             Some(agent) => author(agent),
@@ -504,12 +494,7 @@ impl<'a> Planner<'a> {
                 Membership::Invite | Membership::Knock => {}
             }
         }
-        if state.user == self.app.settings.bot && live && room.kind() == RoomKind::Private {
-            if let Membership::Leave | Membership::Ban = state.membership {
-                self.steps.push(Step::BotOut { room: room.key });
-            }
-        }
-        self.bot_news |= state.membership == Membership::Join && self.app.bot.knows(room.key);
+        self.news_for_bot(room, &state, live);
         let member = Member {
             user_id: state.user,
             membership: membership(state.membership).to_owned(),
@@ -553,14 +538,8 @@ impl<'a> Planner<'a> {
         else {
             return;
         };
-        if *user == self.app.settings.bot && !self.app.is_ours(&state.head.sender) {
-            let invitation = BotInvitation {
-                room_id: state.head.room_id.clone(),
-                invited_by: state.head.sender.clone(),
-                direct: *is_direct,
-                received_at_ms: self.received_at_ms,
-            };
-            return self.steps.push(Step::BotInvited { event_id: state.head.event_id.clone(), invitation });
+        if *user == self.app.settings.bot {
+            return self.bot_invited(state, *is_direct);
         }
         let Some(agent) = self.app.agents.by_user(user).filter(|a| !a.ended()) else { return };
         if self.app.is_ours(&state.head.sender) {

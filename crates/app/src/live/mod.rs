@@ -9,6 +9,7 @@ mod index;
 mod log;
 mod members;
 mod rooms;
+mod visitors;
 
 pub(crate) use agents::{AgentLive, Agents, Handed};
 pub(crate) use doors::{Doors, Place};
@@ -16,3 +17,4 @@ pub(crate) use index::Rooms;
 pub(crate) use log::{LogChange, RoomLog, StoredLog};
 pub(crate) use members::Members;
 pub(crate) use rooms::RoomLive;
+pub(crate) use visitors::Visitors;

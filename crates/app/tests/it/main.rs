@@ -34,6 +34,7 @@ mod send_checks;
 mod send_once;
 mod send_refused;
 mod support;
+mod visitors;
 mod wait;
 mod wait_settle;
 mod wait_terms;

@@ -54,6 +54,11 @@ impl Person {
         new
     }
 
+    /// Asks to be invited.
+    pub fn knock(&self, room: &str) {
+        self.set_member(room, &self.user_id, "knock");
+    }
+
     pub fn leave(&self, room: &str) {
         self.set_member(room, &self.user_id, "leave");
     }

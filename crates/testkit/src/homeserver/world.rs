@@ -79,7 +79,7 @@ impl World {
     /// Sets somebody's membership, whatever rules there are.
     pub(crate) fn set_member(&mut self, room: &str, now_ms: i64, sender: &str, user: &str, membership: &str) {
         let mut content = json!({"membership": membership});
-        if let (Some(Some(name)), "join" | "invite") = (self.users.get(user), membership) {
+        if let (Some(Some(name)), "join" | "invite" | "knock") = (self.users.get(user), membership) {
             content["displayname"] = name.clone().into();
         }
         let new = New { sender, kind: "m.room.member", state_key: Some(user), content };

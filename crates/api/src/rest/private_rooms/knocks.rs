@@ -29,6 +29,9 @@ struct Knocker {
     display_name: String,
     knocked_at_unix_ms: i64,
     expires_at_unix_ms: i64,
+    /// Of a person who knocks; `agentId` then names the knock alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matrix_user_id: Option<String>,
 }
 
 pub(crate) fn doc(of: Operation) -> Operation {
@@ -61,6 +64,7 @@ impl From<&view::IncomingKnock> for Knocker {
             display_name: knock.display_name.clone(),
             knocked_at_unix_ms: knock.knocked_at_ms,
             expires_at_unix_ms: knock.expires_at_ms,
+            matrix_user_id: knock.person.as_ref().map(ToString::to_string),
         }
     }
 }

@@ -6,7 +6,7 @@ use parlour_domain::{
     knock::{Answer, Way},
     limits::KNOCKS_SHOWN_MS,
 };
-use parlour_store::Tx;
+use parlour_store::{PersonKnock, Tx};
 
 use super::agent_id;
 use crate::{
@@ -42,6 +42,11 @@ impl App {
         room: &str,
         agent: &str,
     ) -> Result<Admitted, Fault> {
+        if let Some((room, visitor)) = self.own_visitor(caller, room, agent).await? {
+            let (app, owner) = (self.clone(), caller.0.clone());
+            let admitting = async move { app.admit_visitor(&owner, &room, visitor).await };
+            return self.to_the_end(admitting, |_, _| {}).await;
+        }
         let (room, knocker) = self.knocker(caller, room, agent).await?;
         let app = self.clone();
         self.to_the_end(async move { app.admit_one(&room, &knocker).await }, |_, _| {}).await
@@ -63,6 +68,11 @@ impl App {
     /// # Errors
     /// `room_not_owned`, `knock_not_found`.
     pub async fn decline(self: &Arc<Self>, caller: &Caller, room: &str, agent: &str) -> Result<(), Fault> {
+        if let Some((room, visitor)) = self.own_visitor(caller, room, agent).await? {
+            let (app, owner) = (self.clone(), caller.0.clone());
+            let declining = async move { app.decline_visitor(&owner, &room, visitor).await };
+            return self.to_the_end(declining, |_, ()| {}).await;
+        }
         let (room, knocker) = self.knocker(caller, room, agent).await?;
         self.decline_one(&room, &knocker).await
     }
@@ -78,6 +88,19 @@ impl App {
         };
         let answered = self.write_and_follow(write, follow).await?;
         if answered { Ok(()) } else { Err(knock_not_found()) }
+    }
+
+    /// A person before a room of one's own, if it is one.
+    async fn own_visitor(
+        self: &Arc<Self>,
+        caller: &Caller,
+        room: &str,
+        id: &str,
+    ) -> Result<Option<(Arc<RoomLive>, PersonKnock)>, Fault> {
+        self.put_back(caller).await;
+        let room = self.own_room(&caller.0, room)?;
+        let id = agent_id(id, knock_not_found)?;
+        Ok(self.visitor(&room, id).map(|visitor| (room, visitor)))
     }
 
     async fn knocker(
@@ -109,9 +132,13 @@ impl App {
                 display_name: knocker.agent.display_name.clone(),
                 knocked_at_ms: knock.at_ms,
                 expires_at_ms: knock.expires_at_ms(),
+                person: None,
             })
         });
-        incoming.collect()
+        let mut all: Vec<IncomingKnock> = incoming.collect();
+        all.extend(self.incoming_visitors(agent, room));
+        all.sort_by_key(|knock| knock.knocked_at_ms);
+        all
     }
 
     /// The same for a wait that tells of them: they wake no further wait.
@@ -126,6 +153,7 @@ impl App {
         if !news.is_empty() {
             self.store.write(move |tx| tx.knocks_told(&news)).await?;
         }
+        self.tell_visitors(agent, room).await?;
         Ok(self.incoming_knocks(agent, room))
     }
 

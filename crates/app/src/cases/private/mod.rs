@@ -6,6 +6,7 @@ mod create;
 mod invite;
 mod knocks;
 mod remove;
+mod visitors;
 
 use std::sync::Arc;
 

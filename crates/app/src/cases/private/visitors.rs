@@ -1,0 +1,105 @@
+use std::sync::Arc;
+
+use parlour_domain::{
+    fault::Fault,
+    ids::{AgentId, RoomKey},
+    knock::Knock,
+    share,
+};
+use parlour_store::{PersonKnock, Tx};
+
+use crate::{
+    app::App,
+    live::{AgentLive, RoomLive},
+    view::{Admitted, IncomingKnock},
+};
+
+impl App {
+    /// People who wait before the agent's rooms, or the one room: as many as may wait at a door are told of.
+    fn visitors_of(&self, agent: &AgentLive, room: Option<RoomKey>) -> Vec<PersonKnock> {
+        let mine = |key: RoomKey| {
+            let own = self.rooms.get(key).is_some_and(|r| r.owner() == Some(agent.key()) && !r.closed());
+            own && room.is_none_or(|r| r == key)
+        };
+        let waiting = self.visitors.waiting(mine, self.now());
+        let places = self.settings.limits.waiting_knocks_per_room as usize;
+        let nth = |at: usize| waiting[..at].iter().filter(|k| k.room == waiting[at].room).count();
+        (0..waiting.len()).filter(|at| nth(*at) < places).map(|at| waiting[at].clone()).collect()
+    }
+
+    /// Whether somebody waits whom the owner was not told of.
+    pub(crate) fn untold_visitors(&self, agent: &AgentLive, room: Option<RoomKey>) -> bool {
+        self.visitors_of(agent, room).iter().any(|knock| !knock.told)
+    }
+
+    pub(super) fn incoming_visitors(&self, agent: &AgentLive, room: Option<RoomKey>) -> Vec<IncomingKnock> {
+        let visitors = self.visitors_of(agent, room).into_iter();
+        visitors.filter_map(|knock| Some(shown(&*self.rooms.get(knock.room)?, knock))).collect()
+    }
+
+    pub(super) async fn tell_visitors(&self, agent: &AgentLive, room: Option<RoomKey>) -> Result<(), Fault> {
+        let untold = self.visitors_of(agent, room).into_iter().filter(|knock| !knock.told);
+        let news: Vec<AgentId> = untold.map(|knock| knock.id).collect();
+        if !news.is_empty() {
+            self.visitors.tell(&news);
+            self.store.write(move |tx: &Tx<'_>| tx.person_knocks_told(&news)).await?;
+        }
+        Ok(())
+    }
+
+    /// A person who waits before a room, by what its owner knows them by.
+    pub(super) fn visitor(&self, room: &RoomLive, id: AgentId) -> Option<PersonKnock> {
+        let waiting = self.visitors.waiting(|key| key == room.key, self.now());
+        waiting.into_iter().find(|knock| knock.id == id)
+    }
+
+    /// Invites a person who knocks; they come in by themselves.
+    pub(super) async fn admit_visitor(
+        self: &Arc<Self>,
+        owner: &AgentLive,
+        room: &RoomLive,
+        visitor: PersonKnock,
+    ) -> Result<Admitted, Fault> {
+        let reason = share::invitation(&owner.agent.display_name, self.settings.server_name.as_str());
+        let invited =
+            self.client.invite(owner.user_id(), &room.room_id, &visitor.user_id, Some(&reason)).await;
+        invited.map_err(|e| self.homeserver_fault(e))?;
+        let display_name = name_in(room, &visitor);
+        self.visitor_is_answered(&visitor).await?;
+        Ok(Admitted { agent_id: visitor.id, display_name })
+    }
+
+    pub(super) async fn decline_visitor(
+        self: &Arc<Self>,
+        owner: &AgentLive,
+        room: &RoomLive,
+        visitor: PersonKnock,
+    ) -> Result<(), Fault> {
+        let sent_away = self.client.kick(owner.user_id(), &room.room_id, &visitor.user_id, None).await;
+        sent_away.map_err(|e| self.homeserver_fault(e))?;
+        self.visitor_is_answered(&visitor).await
+    }
+
+    async fn visitor_is_answered(&self, visitor: &PersonKnock) -> Result<(), Fault> {
+        let (room, user) = (visitor.room, visitor.user_id.clone());
+        let gone = user.clone();
+        let write = move |tx: &Tx<'_>| tx.drop_person_knock(room, &user);
+        Ok(self.write_and_follow(write, move |app, ()| app.visitors.leave(room, &gone)).await?)
+    }
+}
+
+fn shown(room: &RoomLive, knock: PersonKnock) -> IncomingKnock {
+    IncomingKnock {
+        room: room.room(),
+        agent_id: knock.id,
+        display_name: name_in(room, &knock),
+        knocked_at_ms: knock.at_ms,
+        expires_at_ms: Knock::new(knock.at_ms).expires_at_ms(),
+        person: Some(knock.user_id),
+    }
+}
+
+fn name_in(room: &RoomLive, knock: &PersonKnock) -> String {
+    let name = room.with_members(|m| m.get(&knock.user_id).and_then(|m| m.display_name.clone()));
+    name.filter(|n| !n.trim().is_empty()).unwrap_or_else(|| knock.user_id.to_string())
+}

@@ -1,0 +1,73 @@
+//! What concerns the bridge bot, and people at doors.
+
+use std::sync::Arc;
+
+use parlour_domain::{ids::AgentId, room::RoomKind};
+use parlour_matrix::events::{Member, Membership, Reaction, StateEvent};
+use parlour_store::{BotInvitation, PersonKnock};
+use ruma::OwnedEventId;
+
+use super::{Planner, Step};
+use crate::{bot::Meant, live::RoomLive};
+
+impl Planner<'_> {
+    /// No log has it, so that no agent is ever given it.
+    pub(super) fn for_bot(&self, meant: Meant, event_id: OwnedEventId) -> Step {
+        match meant {
+            Meant::Errand(errand) if !self.past => Step::Errand(errand),
+            Meant::Errand(_) | Meant::Nothing => Step::Heard { event_id },
+        }
+    }
+
+    pub(super) fn reaction(&self, reaction: &Reaction) -> Option<Step> {
+        let room = self.app.rooms.by_id(&reaction.head.room_id).filter(|_| !self.past)?;
+        self.app.pressed_for_bot(&room, reaction).map(Step::Errand)
+    }
+
+    pub(super) fn bot_invited(&mut self, state: &StateEvent, direct: bool) {
+        if self.app.is_ours(&state.head.sender) {
+            return;
+        }
+        let invitation = BotInvitation {
+            room_id: state.head.room_id.clone(),
+            invited_by: state.head.sender.clone(),
+            direct,
+            received_at_ms: self.received_at_ms,
+        };
+        self.steps.push(Step::BotInvited { event_id: state.head.event_id.clone(), invitation });
+    }
+
+    /// What a change of membership means for the bot, and for the owner of the room.
+    pub(super) fn news_for_bot(&mut self, room: &Arc<RoomLive>, state: &Member, live: bool) {
+        self.visitor(room, state, live);
+        let out = matches!(state.membership, Membership::Leave | Membership::Ban);
+        if state.user == self.app.settings.bot && live && out && room.kind() == RoomKind::Private {
+            self.steps.push(Step::BotOut { room: room.key });
+        }
+        self.bot_news |= state.membership == Membership::Join && self.app.bot.knows(room.key);
+    }
+
+    fn visitor(&mut self, room: &RoomLive, state: &Member, live: bool) {
+        if room.owner().is_none() || self.app.is_ours(&state.user) {
+            return;
+        }
+        // or came with the same news
+        let knocked = || room.with_members(|m| m.get(&state.user).is_some_and(|m| m.membership == "knock"));
+        let known = self.app.visitors.has(room.key, &state.user) || knocked();
+        match state.membership {
+            // read somewhere, it may be one that is known
+            Membership::Knock if !live && known => {}
+            Membership::Knock => self.steps.push(Step::PersonKnocks(PersonKnock {
+                room: room.key,
+                user_id: state.user.clone(),
+                id: AgentId::new(self.app.now(), self.app.chance.bytes()),
+                at_ms: self.received_at_ms,
+                told: false,
+            })),
+            _ if known => {
+                self.steps.push(Step::PersonGone { room: room.key, user: state.user.clone() });
+            }
+            _ => {}
+        }
+    }
+}
