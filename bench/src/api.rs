@@ -8,7 +8,10 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use reqwest::{Method, Response, StatusCode, header::RETRY_AFTER};
+use reqwest::{
+    Method, Response, StatusCode,
+    header::{ACCEPT, RETRY_AFTER},
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -25,6 +28,7 @@ const LONGEST_RETRY_AFTER: u64 = 60;
 pub(crate) struct Api {
     http: reqwest::Client,
     base: String,
+    mcp: String,
     limited: Arc<AtomicUsize>,
 }
 
@@ -33,6 +37,29 @@ pub(crate) struct Api {
 pub(crate) struct Agent {
     pub(crate) token: String,
     pub(crate) room: String,
+}
+
+/// The two forms of MCP's answers.
+#[derive(Clone, Copy)]
+pub(crate) enum Form {
+    Json,
+    Stream,
+}
+
+impl Form {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Stream => "stream",
+        }
+    }
+
+    fn accept(self) -> &'static str {
+        match self {
+            Self::Json => "application/json, text/event-stream",
+            Self::Stream => "text/event-stream",
+        }
+    }
 }
 
 /// An answer, and when its last byte was here: reading JSON is the harness's cost and not the bridge's.
@@ -44,8 +71,9 @@ pub(crate) struct Answer {
 
 impl Api {
     pub(crate) fn new(base: &str) -> Result<Self> {
-        let base = format!("{}/v1/network-agents", base.trim_end_matches('/'));
-        Ok(Self { http: http_client()?, base, limited: Arc::default() })
+        let root = base.trim_end_matches('/');
+        let (base, mcp) = (format!("{root}/v1/network-agents"), format!("{root}/mcp"));
+        Ok(Self { http: http_client()?, base, mcp, limited: Arc::default() })
     }
 
     /// How many answers were 429 so far. A run in which it is not 0 is spoiled.
@@ -155,6 +183,45 @@ impl Api {
             }
             all.extend(ids);
         }
+    }
+
+    pub(crate) async fn me(&self, agent: &Agent) -> Result<()> {
+        self.call(Method::GET, "/me", Some(agent), None).await.map(drop)
+    }
+
+    /// Calls an MCP tool; gives its body.
+    pub(crate) async fn tool(
+        &self,
+        agent: &Agent,
+        form: Form,
+        tool: &str,
+        arguments: Value,
+    ) -> Result<Value> {
+        let params = json!({"name": format!("agent_room_{tool}"), "arguments": arguments});
+        let result = self.mcp(Some(agent), form, "tools/call", params).await?;
+        if result["isError"] != false {
+            bail!("the tool {tool} gave {result}");
+        }
+        Ok(result["structuredContent"].clone())
+    }
+
+    /// MCP's handshake.
+    pub(crate) async fn initialize(&self) -> Result<()> {
+        let client = json!({"name": "bench", "version": "1"});
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+        self.mcp(None, Form::Json, "initialize", params).await.map(drop)
+    }
+
+    async fn mcp(&self, agent: Option<&Agent>, form: Form, method: &str, params: Value) -> Result<Value> {
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let mut request = self.http.post(&self.mcp).header(ACCEPT, form.accept()).json(&message);
+        if let Some(agent) = agent {
+            request = request.bearer_auth(&agent.token);
+        }
+        let text = request.send().await?.error_for_status()?.text().await?;
+        let data = text.lines().find_map(|line| line.strip_prefix("data: ")).unwrap_or(&text);
+        let answer: Value = serde_json::from_str(data)?;
+        answer.get("result").cloned().with_context(|| format!("no result: {answer}"))
     }
 
     pub(crate) async fn leave(&self, agent: &Agent) -> Result<()> {

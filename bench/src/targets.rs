@@ -82,6 +82,12 @@ const TARGETS: &[Target] = &[
     ),
     target("start with many keys, sends after", "/sealed/startWithMany/sendsAfterSeconds", AtMost(2.0), "s"),
     target("start with many keys, reads after", "/sealed/startWithMany/readsAfterSeconds", AtMost(2.0), "s"),
+    target("MCP, a no-op tool's p50 minus REST's", "/mcp/addedMsP50", AtMost(0.3), "ms"),
+    target("MCP, a no-op tool in JSON, p50", "/mcp/json/noOp/p50", AtMost(5.0), "ms"),
+    target("MCP, a no-op tool in a stream, p50", "/mcp/stream/noOp/p50", AtMost(5.0), "ms"),
+    target("MCP, memory grown by 10,000 handshakes", "/mcp/handshakes/grownKiB", AtMost(1024.0), "KiB"),
+    target("MCP, waiting call in JSON, memory", "/mcp/json/rssKiBPerWaitingCall", AtMost(64.0), "KiB"),
+    target("MCP, waiting call in a stream, memory", "/mcp/stream/rssKiBPerWaitingCall", AtMost(64.0), "KiB"),
     target("answers 429 (any spoils the run)", "/rateLimitedAnswers", AtMost(0.0), ""),
 ];
 

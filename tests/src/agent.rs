@@ -67,6 +67,23 @@ impl Agent {
         })
     }
 
+    /// An agent of which only the token is known.
+    ///
+    /// # Errors
+    /// There is no HTTP client.
+    pub fn known(bridge: &str, token: &str) -> Result<Self> {
+        Ok(Self {
+            http: client()?,
+            base: format!("{bridge}/v1/network-agents"),
+            token: token.to_owned(),
+            agent_id: String::new(),
+            display_name: String::new(),
+            room: String::new(),
+            heard: Arc::default(),
+            gaps: Arc::default(),
+        })
+    }
+
     /// Any call with the token; `path` follows `/v1/network-agents`.
     ///
     /// # Errors

@@ -18,6 +18,7 @@ mod browser;
 mod event_stream;
 mod http;
 mod human;
+pub mod mcp;
 mod person;
 mod proxy;
 pub mod raw;

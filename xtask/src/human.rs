@@ -44,16 +44,16 @@ pub(crate) fn modules(folder: &Path, title: &str) -> Result<()> {
 }
 
 /// What the folder's modules were installed from; gone when they are.
-fn stamp(folder: &Path) -> PathBuf {
+pub(crate) fn stamp(folder: &Path) -> PathBuf {
     folder.join("node_modules/.installed-from")
 }
 
-fn same(one: &Path, other: &Path) -> bool {
+pub(crate) fn same(one: &Path, other: &Path) -> bool {
     fs::read(one).is_ok_and(|text| fs::read(other).is_ok_and(|other| text == other))
 }
 
 /// Node.js and npm, from the system's packages where there are none and we may.
-fn node() -> Result<()> {
+pub(crate) fn node() -> Result<()> {
     if !(runs("node") && runs("npm")) {
         let may = geteuid().is_root() && runs("apt-get");
         ensure!(may, "the stories with encryption need Node.js {NODE} or newer with npm; install them");

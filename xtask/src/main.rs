@@ -8,6 +8,7 @@
 mod bench;
 mod browser;
 mod human;
+mod mcp;
 mod python;
 mod soak;
 mod step;

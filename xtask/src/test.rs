@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::step::{cargo, has_nextest, run_step, synapse, target};
-use crate::{browser, human, python};
+use crate::{browser, human, mcp, python};
 
 /// Makes requests out of the API's description, and holds the answers to it.
 const SCHEMATHESIS: &str = "schemathesis==4.32.5";
@@ -17,6 +17,7 @@ pub(crate) struct Ground {
     parlour: PathBuf,
     clients: human::Clients,
     schemathesis: PathBuf,
+    hosts: mcp::Hosts,
 }
 
 impl Ground {
@@ -26,16 +27,18 @@ impl Ground {
         let venv = std::path::absolute(synapse()?)?;
         let clients = human::install()?;
         let schemathesis = python::venv("schemathesis-venv", SCHEMATHESIS)?;
+        let hosts = mcp::install()?;
         browser::install()?;
         run_step("build", &mut cargo(&["build", "--workspace", "--bins", "--tests"]))?;
-        Ok(Self { venv, parlour: target()?.join("debug/parlour"), clients, schemathesis })
+        Ok(Self { venv, parlour: target()?.join("debug/parlour"), clients, schemathesis, hosts })
     }
 
     /// Tells the tests where Synapse, the bridge and the clients are. Absolute, since tests run in their package's folder.
     pub(crate) fn tell<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command.env("PARLOUR_SYNAPSE_VENV", &self.venv).env("PARLOUR_BIN", &self.parlour);
         command.env("PARLOUR_HUMAN", &self.clients.js).env("PARLOUR_NIO", &self.clients.nio);
-        command.env("PARLOUR_SCHEMATHESIS", &self.schemathesis)
+        command.env("PARLOUR_SCHEMATHESIS", &self.schemathesis);
+        command.env("PARLOUR_MCP", &self.hosts.folder).env("PARLOUR_MCP_PYTHON", &self.hosts.python)
     }
 }
 

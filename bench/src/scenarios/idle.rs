@@ -42,7 +42,7 @@ async fn gather_crowd(world: &World) -> Result<Vec<Agent>> {
 }
 
 /// A bridge that has just been started, so that memory left free by earlier work does not make a waiter look cheap.
-async fn fresh_start(world: &mut World, one: &Agent) -> Result<bool> {
+pub(super) async fn fresh_start(world: &mut World, one: &Agent) -> Result<bool> {
     if !world.bridge.can_restart() {
         return Ok(false);
     }
@@ -61,7 +61,7 @@ async fn fresh_start(world: &mut World, one: &Agent) -> Result<bool> {
     Ok(true)
 }
 
-fn memory_per_waiter(before: Option<Process>, armed: Option<Process>, n: usize) -> Option<f64> {
+pub(super) fn memory_per_waiter(before: Option<Process>, armed: Option<Process>, n: usize) -> Option<f64> {
     let (before, armed) = (before?, armed?);
     Some(round((armed.rss_kib as f64 - before.rss_kib as f64) / n as f64))
 }

@@ -5,6 +5,7 @@ mod fanout;
 mod idle;
 mod ingest;
 mod join;
+mod mcp;
 mod relay;
 mod sealed;
 mod send;
@@ -41,6 +42,8 @@ pub(crate) enum Scenario {
     Ingest,
     /// Many agents wait and nobody speaks
     Idle,
+    /// The same by MCP: a tool that does nothing, handshakes, waiting calls
+    Mcp,
 }
 
 impl Scenario {
@@ -59,6 +62,7 @@ impl Scenario {
             Self::Backlog => backlog::run(world).await,
             Self::Ingest => ingest::run(world).await,
             Self::Idle => idle::run(world).await,
+            Self::Mcp => mcp::run(world).await,
         }
     }
 }

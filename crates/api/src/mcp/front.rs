@@ -21,6 +21,7 @@ use super::{
     desk::{Asked, Desk},
     jsonrpc::{Call, Incoming, Refused, json_response, read},
     normal::normal,
+    origin::is_rebound,
     schema::Schemas,
     stream::streamed,
     version,
@@ -59,6 +60,11 @@ impl Front {
     /// What is asked, and the head that goes with it to rmcp: with all that its own checks would stumble over put right,
     /// and without the token.
     async fn asked(&self, mut parts: Parts, body: &Bytes) -> Result<(Parts, Incoming), Refused> {
+        if is_rebound(&parts.headers, &self.api.settings.public_url) {
+            return Err(Refused::forbidden(
+                "This host name is not this server's. Use the address in /agents.txt.",
+            ));
+        }
         let schemas = Schemas::of(parts.uri.query())?;
         if !is_json(&parts.headers) {
             return Err(Refused::invalid(
@@ -122,7 +128,7 @@ impl Front {
 }
 
 fn config() -> StreamableHttpServerConfig {
-    // Which hosts and origins call is no secret to guard: there are no cookies, and a token is in every call.
+    // what of hosts and origins matters, `is_rebound` has looked at; rmcp would refuse every host but this machine
     StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)

@@ -58,6 +58,7 @@ impl Call {
 /// A refusal in the protocol's own form. Nothing of the request is repeated in it but its id.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Refused {
+    status: StatusCode,
     code: i32,
     message: Cow<'static, str>,
     id: Value,
@@ -65,7 +66,7 @@ pub(super) struct Refused {
 
 impl Refused {
     fn new(code: i32, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, message: message.into(), id: Value::Null }
+        Self { status: StatusCode::BAD_REQUEST, code, message: message.into(), id: Value::Null }
     }
 
     pub(super) fn unreadable(message: impl Into<Cow<'static, str>>) -> Self {
@@ -74,6 +75,10 @@ impl Refused {
 
     pub(super) fn invalid(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(-32600, message)
+    }
+
+    pub(super) fn forbidden(message: impl Into<Cow<'static, str>>) -> Self {
+        Self { status: StatusCode::FORBIDDEN, ..Self::invalid(message) }
     }
 
     pub(super) fn params(message: impl Into<Cow<'static, str>>) -> Self {
@@ -91,7 +96,7 @@ impl Refused {
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        json_response(StatusCode::BAD_REQUEST, self.body().to_string().into_bytes())
+        json_response(self.status, self.body().to_string().into_bytes())
     }
 }
 

@@ -11,6 +11,7 @@ mod desk;
 mod front;
 mod jsonrpc;
 mod normal;
+mod origin;
 mod said;
 mod schema;
 mod stream;

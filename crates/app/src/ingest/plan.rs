@@ -18,7 +18,8 @@ use parlour_matrix::{
     events::{Edit, Head, Member as MemberState, Membership, NewMessage, Redaction, StateChange, StateEvent},
 };
 use parlour_store::{
-    BotInvitation, Invitation, KeyFrom, Member, NewEdit, NewEntry, NewErrand, PersonKnock, SealedEcho, Waiting,
+    BotInvitation, Invitation, KeyFrom, Member, NewEdit, NewEntry, NewErrand, PersonKnock, SealedEcho,
+    Waiting,
 };
 use ruma::{OwnedEventId, OwnedRoomId, OwnedUserId, RoomId, UserId};
 use serde_json::value::RawValue;

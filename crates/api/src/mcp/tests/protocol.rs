@@ -162,6 +162,14 @@ async fn headers_of_all_kinds(#[case] name: &str, #[case] value: &str) {
 }
 
 #[tokio::test]
+async fn a_page_that_takes_us_for_its_own_server_is_refused() {
+    let ask =
+        initialize("2025-11-25").with("host", "evil.example.com").with("origin", "http://evil.example.com");
+    let told = told(App::open(), ask).await;
+    assert_eq!((told.status, &told.body["error"]["code"]), (403, &json!(-32600)));
+}
+
+#[tokio::test]
 async fn without_a_content_type_or_a_host() {
     let told = told(App::open(), message("ping", &json!({})).without("content-type")).await;
     assert_eq!((told.status, &told.body["error"]["code"]), (400, &json!(-32600)));
