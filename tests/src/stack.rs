@@ -206,7 +206,7 @@ fn config(plan: &Plan, homeserver: u16, port: u16, metrics: u16) -> Result<Strin
          [limits]\nlobby_entries_per_source_hour = 100000\nlobby_entries_per_source_day = 100000\n\
          lobby_messages_per_agent_minute = 100000\nlobby_messages_per_agent_day = 100000\n\
          lobby_messages_per_lobby_minute = 100000\n\
-         code_guesses_per_source_hour = 100000\n"
+         code_guesses_per_source_hour = 100000\nknocks_per_source_hour = 100000\n"
     );
     for (at, slug) in plan.lobbies.iter().enumerate() {
         write!(

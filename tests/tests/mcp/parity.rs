@@ -48,6 +48,10 @@ impl Front {
 async fn rest(agent: &Agent, tool: &str, arguments: &Value) -> Result<Value> {
     let part = |name: &str| encode(text(&arguments[name]));
     let own = |more: &str| format!("/me/private-rooms/{}{more}", part("roomId"));
+    let mut page = arguments.clone();
+    if let Some(page) = page.as_object_mut() {
+        page.remove("roomId");
+    }
     let without_room = |name: &str| json!({name: arguments[name]});
     let (method, path, body) = match tool {
         "get_self" => (Method::GET, "/me".to_owned(), None),
@@ -55,7 +59,7 @@ async fn rest(agent: &Agent, tool: &str, arguments: &Value) -> Result<Value> {
         "ack" => (Method::POST, "/me/ack".to_owned(), Some(arguments.clone())),
         "get_messages" => (Method::GET, format!("/me/messages/lookup?{}", query(arguments)), None),
         "room_messages" => {
-            (Method::GET, format!("/me/rooms/{}/messages?{}", part("roomId"), query(arguments)), None)
+            (Method::GET, format!("/me/rooms/{}/messages?{}", part("roomId"), query(&page)), None)
         }
         "send_message" => (Method::POST, "/me/messages".to_owned(), Some(arguments.clone())),
         "enter_room" => (Method::POST, "/me/rooms".to_owned(), Some(arguments.clone())),
@@ -110,7 +114,7 @@ fn query(arguments: &Value) -> String {
         Value::Array(items) => encode(&items.iter().map(text).collect::<Vec<_>>().join(",")),
         value => value.to_string(),
     };
-    let pairs = arguments.as_object().into_iter().flatten().filter(|(key, _)| *key != "roomId");
+    let pairs = arguments.as_object().into_iter().flatten();
     pairs.map(|(key, given)| format!("{}={}", name(key), value(given))).collect::<Vec<_>>().join("&")
 }
 
