@@ -87,8 +87,11 @@ async fn each_error_that_is_told_of_can_be_had() {
         had(&method, &path, &refused.body["code"]);
         let refused = front.call(&method, &format!("{real}?nonsense=1"), &token, None).await;
         had(&method, &path, &refused.body["code"]);
-        let refused = front.call(&method, &real.replace("/x", "//"), &token, None).await;
-        had(&method, &path, &refused.body["code"]);
+        // a slash in an id that was not escaped; a path without an id would be a good call
+        if path.contains('{') {
+            let refused = front.call(&method, &real.replace("/x", "/!x/x:y"), &token, None).await;
+            had(&method, &path, &refused.body["code"]);
+        }
     }
     let room = front.bridge().lobby();
     let no_code = ("POST", "/me/rooms".to_owned(), Some(json!({"code": "AAAA-BBBB-CCCC"})));

@@ -114,6 +114,7 @@ async fn what_the_homeserver_fails_costs_nothing_and_leaves_nobody(#[case] call:
     assert_eq!(code(bridge.ask_in(join("Robin"), source).await), Code::RateLimited, "this one was charged");
 }
 
+/// Also before its event has come.
 #[tokio::test]
 async fn a_join_that_happened_unseen_is_undone() {
     let bridge = Bridge::start().await;
@@ -121,12 +122,22 @@ async fn a_join_that_happened_unseen_is_undone() {
     bridge.hs.next(Call::Join, Mishap::Cut(When::After));
     let answer = bridge.ask_in(join("Robin"), bridge.stranger()).await;
     assert_eq!(code(answer), Code::DependencyUnavailable);
-    bridge.hs.release_transactions();
-    bridge.caught_up().await;
     let lobby = bridge.lobby();
+    bridge.hs.until("the puppet is out again", |_| puppets_in(&bridge, &lobby) == 0).await;
+    assert_eq!(bridge.hs.calls(Call::Leave), 1);
+    bridge.hs.release_transactions();
+}
+
+/// The homeserver does it only after the bridge has given up and looked.
+#[tokio::test]
+async fn a_puppet_that_is_there_for_nobody_is_taken_out() {
+    let bridge = Bridge::start().await;
+    let lobby = bridge.lobby();
+    bridge.hs.person("agent_nobody").join(&lobby);
+    bridge.caught_up().await;
     assert_eq!(puppets_in(&bridge, &lobby), 1);
     bridge.clock.advance(MINUTE_MS);
-    pass_until(&bridge, "the puppet is out again", || puppets_in(&bridge, &lobby) == 0).await;
+    pass_until(&bridge, "the puppet is out", || puppets_in(&bridge, &lobby) == 0).await;
 }
 
 fn puppets_in(bridge: &Bridge, room: &str) -> usize {

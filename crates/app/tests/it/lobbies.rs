@@ -244,6 +244,8 @@ async fn goes_on(bridge: &Bridge, agents: &[Agent], old: &str, new: &str) {
     bridge.caught_up().await;
     for agent in agents {
         assert_eq!(agent.look().await.unwrap().texts(), ["in the old one", "in the new one"]);
+    }
+    for agent in agents {
         agent.say("here").await.unwrap();
     }
 }
