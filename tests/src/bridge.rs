@@ -192,15 +192,25 @@ impl Bridge {
         String::from_utf8_lossy(&std::fs::read(self.log_path()).unwrap_or_default()).into_owned()
     }
 
-    /// Its SQLite database.
+    /// Its SQLite database; the journal, which is another, lies beside it.
     ///
     /// # Errors
-    /// There is none, or more than one.
+    /// There is none.
     pub fn database(&self) -> Result<PathBuf> {
-        let files = std::fs::read_dir(self.folder.join("data"))?.collect::<std::io::Result<Vec<_>>>()?;
-        let mut found = files.into_iter().map(|f| f.path()).filter(|p| is_database(p));
-        let path = found.next().context("there is no database in data")?;
-        ensure!(found.next().is_none(), "more than one database in data");
+        self.database_named("parlour.db")
+    }
+
+    /// The database of transactions that are still to be worked off.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn journal(&self) -> Result<PathBuf> {
+        self.database_named("journal.db")
+    }
+
+    fn database_named(&self, name: &str) -> Result<PathBuf> {
+        let path = self.folder.join("data").join(name);
+        ensure!(is_database(&path), "there is no database {name} in data");
         Ok(path)
     }
 

@@ -157,14 +157,15 @@ impl Stack {
     }
 
     /// # Errors
-    /// SQLite finds something wrong.
+    /// SQLite finds something wrong in one of them.
     pub fn check_database(&self) -> Result<()> {
-        let database =
-            Connection::open_with_flags(self.bridge.database()?, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        let integrity: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
-        ensure!(integrity == "ok", "integrity_check: {integrity}");
-        let orphans = database.prepare("PRAGMA foreign_key_check")?.query([])?.next()?.is_some();
-        ensure!(!orphans, "foreign_key_check found a row that points nowhere");
+        for path in [self.bridge.database()?, self.bridge.journal()?] {
+            let database = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+            let integrity: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
+            ensure!(integrity == "ok", "integrity_check of {}: {integrity}", path.display());
+            let orphans = database.prepare("PRAGMA foreign_key_check")?.query([])?.next()?.is_some();
+            ensure!(!orphans, "foreign_key_check of {} found a row that points nowhere", path.display());
+        }
         Ok(())
     }
 }
