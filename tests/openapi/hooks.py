@@ -75,13 +75,18 @@ def first_real(value, real):
     """A list, also one with commas, keeps its length: too long a one has to stay too long."""
     if isinstance(value, list):
         return [real, *value[1:]]
-    return ",".join([real, *value.split(",")[1:]]) if isinstance(value, str) else real
+    return ",".join([real, *value.split(",")[1:]])
+
+
+def replaceable(value):
+    """What was made to be refused (another type, too long a text) has to stay so."""
+    return isinstance(value, list) or (isinstance(value, str) and len(value) <= 64)
 
 
 def with_real(values):
     for key, value in list((values or {}).items()):
         known = WORLD["ids"].get(key)
-        if known and lucky(value):
+        if known and replaceable(value) and lucky(value):
             values[key] = first_real(value, one_of(known, value))
     return values
 
