@@ -28,7 +28,10 @@ fn schemathesis() -> Result<PathBuf> {
 }
 
 fn requests() -> u64 {
-    std::env::var("PARLOUR_EXAMPLES").ok().and_then(|n| n.parse().ok()).unwrap_or(REQUESTS)
+    std::env::var_os("PARLOUR_EXAMPLES")
+        .and_then(|n| n.into_string().ok())
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(REQUESTS)
 }
 
 fn here() -> PathBuf {

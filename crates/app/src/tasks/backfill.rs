@@ -54,8 +54,8 @@ impl LookBack {
     /// The history visibility at the oldest event: what it was before the first change of it among them. `None`: it has
     /// not changed since.
     fn visibility_at_its_start(&self, room: &RoomLive) -> Option<Visibility> {
-        let set = |event: &&Box<RawValue>| visibility_set(event, &room.room_id).is_some();
-        self.events.iter().rfind(set).map(|event| visibility_before(event))
+        let set = |event: &&RawValue| visibility_set(event, &room.room_id).is_some();
+        self.events.iter().map(AsRef::as_ref).rfind(set).map(visibility_before)
     }
 }
 

@@ -182,10 +182,8 @@ fn split_at_word<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
     let begins = |at: usize| text[..at].ends_with(char::is_whitespace);
     let ends = |at: usize| text[at..].starts_with(char::is_whitespace);
     let places = text.char_indices().map(|(at, _)| at);
-    let at = places
-        .filter(|at| text.get(*at..*at + word.len()).is_some_and(|w| w.eq_ignore_ascii_case(word)))
-        .filter(|at| begins(*at) && ends(*at + word.len()))
-        .last()?;
+    let is_word = |at: usize| text.get(at..at + word.len()).is_some_and(|w| w.eq_ignore_ascii_case(word));
+    let at = places.rev().find(|at| is_word(*at) && begins(*at) && ends(*at + word.len()))?;
     Some((text[..at].trim(), text[at + word.len()..].trim()))
 }
 
