@@ -132,7 +132,7 @@ section! {
 }
 
 section! {
-    /// Encrypted rooms, which a later version brings.
+    /// Encrypted rooms.
     "encryption" Encryption {
         /// Which devices of people get keys: "all", or "cross-signed" for those only that their owner verified.
         trust: Trust = Default("\"all\"");
