@@ -27,9 +27,9 @@ export const commands = {
     return { room: roomId };
   },
   leave: async ({ client }, c) => (await client.leave(c.room), {}),
-  // {room, user, reason?, share?}: share gives the invited the keys of what was said before (MSC4268)
+  // {room, user, reason?}: gives the invited the keys of what was said before (MSC4268), where the room's history is shared
   async invite({ client }, c) {
-    await client.invite(c.room, c.user, { reason: c.reason, shareEncryptedHistory: c.share });
+    await client.invite(c.room, c.user, { reason: c.reason });
     return {};
   },
   kick: async ({ client }, c) => (await client.kick(c.room, c.user, c.reason), {}),

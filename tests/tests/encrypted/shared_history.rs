@@ -1,7 +1,8 @@
 //! A person who invites an agent's puppet shares what was said before (MSC4268): that agent reads it, and no other.
 
 use anyhow::{Result, ensure};
-use parlour_tests::{Agent, Client, Human, Plan, until};
+use parlour_tests::{Agent, Client, Human, Plan, encode, until};
+use reqwest::Method;
 use serde_json::json;
 
 use crate::world::{World, agent_reads, person_reads, reads_nothing_of};
@@ -56,7 +57,9 @@ async fn the_history_that_a_person_shares_is_read_by_whom_it_was_shared_with() -
     ada.obey("new_session", json!({"room": room})).await?;
     let later = world.human_says(&ada, &room, "said a while ago").await?;
 
-    ada.obey("invite", json!({"room": room, "user": puppet[1]})).await?;
+    // not by her client, which gives the keys along
+    let invite = format!("/rooms/{}/invite", encode(&room));
+    ada.raw.call(Method::POST, &invite, Some(&json!({"user_id": puppet[1]}))).await?.expect(200)?;
     ada.see_member(&room, &puppet[1], "join").await?;
     let second = second.turned_to(&room);
     has_room(&second, &room).await?;
@@ -65,7 +68,7 @@ async fn the_history_that_a_person_shares_is_read_by_whom_it_was_shared_with() -
     let now = world.human_says(&ada, &room, "said to the second").await?;
     agent_reads(&second, &now, "said to the second").await?;
 
-    ada.obey("invite", json!({"room": room, "user": puppet[0], "share": true})).await?;
+    ada.obey("invite", json!({"room": room, "user": puppet[0]})).await?;
     ada.see_member(&room, &puppet[0], "join").await?;
     let first = first.turned_to(&room);
     has_room(&first, &room).await?;
