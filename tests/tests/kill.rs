@@ -179,11 +179,15 @@ async fn keep_hearing(number: usize, agent: &Agent, stop: watch::Receiver<Whole>
     }
 }
 
+/// Notices are the bridge's own: after each word of a person agents may loop anew, of which people are told anew.
+fn is_said(event: &Value) -> bool {
+    event["type"] == "m.room.message" && event["content"]["msgtype"] != "m.notice"
+}
+
 /// Event ids of what all but this agent said.
 fn of_others(timeline: &[Value], number: usize) -> HashSet<&str> {
     let mine = format!("agent {number} says ");
-    let messages = timeline.iter().filter(|e| e["type"] == "m.room.message");
-    let others = messages.filter(|e| !text(&e["content"]["body"]).starts_with(&mine));
+    let others = timeline.iter().filter(|e| is_said(e) && !text(&e["content"]["body"]).starts_with(&mine));
     others.map(|e| text(&e["event_id"])).collect()
 }
 
@@ -250,7 +254,7 @@ async fn gather<T: Send + 'static>(mut tasks: JoinSet<Result<T>>) -> Result<Vec<
 /// Exactly once, by Synapse's own account, and under the event id that was told.
 fn promises_are_kept(timeline: &[Value], promised: &[Promise]) -> Result<()> {
     let mut said: HashMap<&str, Vec<&str>> = HashMap::new();
-    for event in timeline.iter().filter(|e| e["type"] == "m.room.message") {
+    for event in timeline.iter().filter(|e| is_said(e)) {
         said.entry(text(&event["content"]["body"])).or_default().push(text(&event["event_id"]));
     }
     for (what, event_id) in promised {

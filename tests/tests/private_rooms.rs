@@ -165,6 +165,8 @@ async fn people_knock_on_an_agents_room() -> Result<()> {
     let made = make(&owner, "Den").await?.expect(201)?;
     let room = text(&made["room"]["matrixRoomId"]).to_owned();
     stack.keep_secret(text(&made["code"]["code"]));
+    // the first call after coming into a room returns at once
+    owner.settle_in().await?;
     for (localpart, admitted) in [("ada", true), ("eve", false)] {
         let person = stack.person(localpart)?;
         let knock = format!("/knock/{}", encode(&room));

@@ -182,6 +182,9 @@ fn still(value: &mut Value) {
     }
 }
 
+/// One for each front, so that the two see nothing of each other.
+const LOBBIES: [&str; 2] = ["north", "south"];
+
 struct Run<'a> {
     stack: &'a Stack,
     front: Front,
@@ -194,7 +197,13 @@ impl Run<'_> {
     async fn say(&mut self, who: Option<&Agent>, tool: &str, arguments: Value) -> Result<Value> {
         let body = self.front.call(self.stack, who, tool, arguments.clone()).await;
         let body = body.with_context(|| format!("{:?} {tool} {arguments}", self.front))?;
-        let shown = self.names.hide(body.clone()).replace(self.lobby, "<lobby>");
+        // each front has a lobby of its own, and both are told of
+        let mut shown = body.clone();
+        if let Some(rooms) = shown.pointer_mut("/details/rooms").and_then(Value::as_array_mut) {
+            rooms.sort_by_key(|room| room["onlineAgentCount"].as_u64());
+        }
+        let shown = self.names.hide(shown);
+        let shown = LOBBIES.iter().fold(shown, |shown, lobby| shown.replace(lobby, "<lobby>"));
         self.told.push(format!("{tool}: {shown}"));
         Ok(body)
     }
@@ -323,7 +332,7 @@ async fn one_story_through_both_fronts() -> Result<()> {
     let stack = Stack::start(Plan { lobbies: vec!["lobby", "north", "south"], ..Plan::default() }).await?;
     stack.person("ada")?;
     let mut told = Vec::new();
-    for (front, lobby) in [(Front::Rest, "north"), (Front::Mcp, "south")] {
+    for (front, lobby) in [Front::Rest, Front::Mcp].into_iter().zip(LOBBIES) {
         let mut run = Run { stack: &stack, front, lobby, names: Names::default(), told: Vec::new() };
         run.all().await?;
         told.push(run.told);
