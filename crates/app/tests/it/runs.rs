@@ -23,6 +23,9 @@ async fn each_start_raises_the_number_that_the_homeserver_keeps() {
     until_run(&bridge, 3).await;
     // found by housekeeping
     bridge.clock.until_sleeping_for(60_000).await;
+    // housekeeping sleeps, and what is said waits until the run is known
+    bridge.clock.until_sleeping_for(60_000).await;
+    bridge.join("Robin").await.say("hello").await.unwrap();
     bridge.clock.advance(60 * 60_000);
     until_run(&bridge, 4).await;
 }
