@@ -124,13 +124,9 @@ impl App {
             Ok(()) | Err(HsError::Refused { .. }) => {}
             Err(error) => return Err(error),
         }
-        let mut login = self.client.login_appservice(user, &device, NAME).await?;
-        let who = AsDevice { user, device: &login.device_id, token: Some(&login.token) };
-        if let Err(HsError::Refused { .. }) = self.client.whoami_device(who).await {
-            // logged in as somebody who is not there, with a token that is good for nothing (Synapse 1.163)
-            self.client.register(user.localpart()).await?;
-            login = self.client.login_appservice(user, &device, NAME).await?;
-        }
+        // whoever is not there cannot log in, or gets a token that is good for nothing
+        self.client.register(user.localpart()).await?;
+        let login = self.client.login_appservice(user, &device, NAME).await?;
         Ok(Subject { user: user.to_owned(), device: login.device_id, token: Some(login.token) })
     }
 

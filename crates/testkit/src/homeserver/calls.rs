@@ -40,7 +40,7 @@ impl FakeHomeserver {
 fn answer(w: &mut World, now_ms: i64, request: &Request) -> Result<Answer, Answer> {
     match request.call {
         Call::Versions => return Ok(ok(&json!({"versions": ["v1.11", "v1.16"]}))),
-        Call::Register => return register(w, request),
+        Call::Register | Call::RegisterProbe => return register(w, request),
         Call::ResolveAlias => return resolve(w, &request.args[0]),
         Call::Profile => return profile(w, &request.args[0]),
         _ => {}
