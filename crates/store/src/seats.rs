@@ -59,12 +59,32 @@ impl Tx<'_> {
         if row.provisional {
             let after = self.settled(room)?;
             if let Some(period) = row.seat.periods.iter_mut().rev().find(|p| p.until.is_none()) {
-                period.after = after;
+                let before = std::mem::replace(&mut period.after, after);
+                self.keep_as_context(&mut row, (before, after))?;
             }
             row.provisional = false;
             self.put_seat(&row)?;
         }
         Ok(row)
+    }
+
+    /// What came between the answer to a join and the join's event was in the inbox of an agent that waits already, and
+    /// stays there: as context, since it was said before.
+    fn keep_as_context(&self, row: &mut SeatRow, (after, until): (Pos, Pos)) -> Result<(), StoreError> {
+        if !row.seat.opened {
+            return Ok(()); // the first wait will choose
+        }
+        let mut query = self.0.prepare_cached(
+            "SELECT min(seq), max(seq) FROM log WHERE room_key = ?1 AND pos > ?2 AND pos <= ?3 AND seq > ?4",
+        )?;
+        let place = (row.seat.room.0, after.0, until.0, row.seat.acked.0);
+        let came: (Option<i64>, Option<i64>) =
+            query.query_row(place, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (Some(first), Some(last)) = came else { return Ok(()) };
+        let unread = row.seat.context.filter(|c| c.after < c.until);
+        let context = Context { after: unread.map_or(Seq(first - 1), |c| c.after), until: Seq(last) };
+        row.seat.context = Some(context);
+        self.seat_opened(row.agent, row.seat.room, row.seat.context, row.seat.hides)
     }
 
     /// In the room from a known place in its order on: what stands up to there was said before.

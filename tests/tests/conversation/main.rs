@@ -83,9 +83,10 @@ async fn who_types_is_waited_for() -> Result<()> {
 async fn whole_conversation(stack: &Stack, ada: &Person, slug: &str, room: &str) -> Result<()> {
     let bob = stack.person(&format!("bob-{slug}"))?;
     bob.join(room).await?;
-    let before = ada.say(room, "said before Scout came").await?;
-    // Only somebody who is there already can tell that the bridge has it.
+    // Only somebody who is there already can tell that the bridge has what is said.
     let early = stack.agent("Early", Some(slug)).await?;
+    early.settle_in().await?;
+    let before = ada.say(room, "said before Scout came").await?;
     early.hear(&before).await?;
     early.call(reqwest::Method::DELETE, "/me", None).await?.expect(204)?;
     let scout = rooms::arrive(stack, ada, slug, room, &before).await?;

@@ -75,11 +75,10 @@ fn find(event_id: &EventId, agent: &AgentLive, scope: &Scope) -> Option<Ack> {
     })
 }
 
-/// One that was redacted, or is no longer kept, since it was handed over: what came with it and before it was read all the
-/// same, and would be handed over for ever to an agent that acknowledges the last it was given.
+/// One that left the inbox since it was handed over, redacted say: what came with it and before it was read all the same,
+/// and would be handed over for ever to an agent that acknowledges the last it was given.
 fn gone(event_id: &EventId, agent: &AgentLive, scope: &Scope) -> Option<Ack> {
     let (room, up_to) = agent.handed(event_id)?;
-    let (seat, live) = scope.iter().find(|(seat, _)| seat.room == room)?;
-    let left = live.with_log(|log| log.event(event_id).is_none());
-    (left && seat.read_after() < up_to).then_some(Ack { up_to, room: None })
+    let (seat, _) = scope.iter().find(|(seat, _)| seat.room == room)?;
+    (seat.read_after() < up_to).then_some(Ack { up_to, room: None })
 }

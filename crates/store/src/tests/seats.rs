@@ -4,6 +4,8 @@ use parlour_domain::{
     seat::{Context, Seat},
 };
 
+use ruma::user_id;
+
 use super::fixture::{Fixture, OTHER_AGENT, OTHER_ROOM, ROOM, SCOUT_KEY, answered, echo};
 use crate::SeatRow;
 
@@ -36,6 +38,12 @@ fn was_there(store: &Fixture) -> Vec<String> {
     store.log().into_iter().filter(|m| !seat.before_join(m)).map(|m| m.body.text).collect()
 }
 
+fn inbox(store: &Fixture) -> Vec<String> {
+    let seat = stored(store).seat;
+    let me = user_id!("@agent_scout:example.org");
+    store.log().into_iter().filter(|m| seat.holds(m, me)).map(|m| m.body.text).collect()
+}
+
 #[test]
 fn a_seat_begins_after_what_was_said_and_its_event_says_where_exactly() {
     let store = Fixture::new();
@@ -51,6 +59,38 @@ fn a_seat_begins_after_what_was_said_and_its_event_says_where_exactly() {
     assert!(was_there(&store).is_empty(), "3 came before the join's event, so it was said before");
     store.says([4]);
     assert_eq!(was_there(&store), ["m4"]);
+}
+
+/// The homeserver can be seconds behind with its transactions, and the agent waits already.
+#[test]
+fn what_came_before_the_joins_event_stays_in_the_inbox_as_context() {
+    let store = Fixture::new();
+    store.says([1, 2]);
+    take(&store);
+    store.write(|tx| tx.seat_opened(SCOUT_KEY, ROOM, None, false));
+    store.says([3, 4]);
+    assert_eq!(inbox(&store), ["m3", "m4"]);
+    let confirmed = confirm(&store);
+    assert_eq!(confirmed, stored(&store));
+    assert!(was_there(&store).is_empty());
+    assert_eq!(inbox(&store), ["m3", "m4"]);
+    store.says([5]);
+    let up_to = store.log().into_iter().find(|m| m.body.text == "m4").unwrap().seq;
+    store.write(move |tx| tx.acknowledge(SCOUT_KEY, Ack { up_to, room: None }));
+    assert_eq!(inbox(&store), ["m5"]);
+}
+
+#[test]
+fn what_was_acknowledged_before_the_joins_event_came_is_not_context() {
+    let store = Fixture::new();
+    take(&store);
+    store.write(|tx| tx.seat_opened(SCOUT_KEY, ROOM, None, false));
+    store.says([1]);
+    let up_to = store.log()[0].seq;
+    store.write(move |tx| tx.acknowledge(SCOUT_KEY, Ack { up_to, room: None }));
+    store.says([2]);
+    confirm(&store);
+    assert_eq!(inbox(&store), ["m2"]);
 }
 
 #[test]
