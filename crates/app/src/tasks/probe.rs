@@ -109,7 +109,7 @@ impl App {
         }
         match made {
             Ok(subject) => Ok(Some(subject)),
-            Err(HsError::Refused { .. }) => Ok(None),
+            Err(error) if error.is_final() => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -121,8 +121,8 @@ impl App {
                 return Ok(Subject { user: user.to_owned(), device, token: None });
             }
             Err(error @ HsError::Refused { status: 401 | 403, .. }) => return Err(error),
-            Ok(()) | Err(HsError::Refused { .. }) => {}
-            Err(error) => return Err(error),
+            Err(error) if !error.is_final() => return Err(error),
+            Ok(()) | Err(_) => {}
         }
         // whoever is not there cannot log in, or gets a token that is good for nothing
         self.client.register(user.localpart()).await?;
@@ -134,7 +134,7 @@ impl App {
     async fn can_act_as(&self, user: &UserId, device: &DeviceId) -> Result<bool, HsError> {
         match self.client.whoami_device(AsDevice { user, device, token: None }).await {
             Ok(taken_for) => Ok(taken_for.as_deref() == Some(device)),
-            Err(HsError::Refused { .. }) => Ok(false),
+            Err(error) if error.is_final() => Ok(false),
             Err(error) => Err(error),
         }
     }

@@ -60,8 +60,8 @@ impl App {
         }
         match self.raise_levels(room, owner).await {
             // the owner is out, or has no power (any more): then nothing we do changes what others may
-            Ok(()) | Err(HsError::Refused { .. }) => {}
-            Err(error) => return Err(error),
+            Err(error) if !error.is_final() => return Err(error),
+            Ok(()) | Err(_) => {}
         }
         let key = room.key;
         if let Err(error) = self.store.write(move |tx| tx.room_silenced(key)).await {

@@ -66,7 +66,7 @@ impl App {
         let target = to.as_str().try_into().map_err(|_| HsError::NotSent("no room id".to_owned()))?;
         match self.client.join(user, target, &[]).await {
             Ok(_) => Ok(true),
-            Err(HsError::Refused { .. }) => Ok(false),
+            Err(error) if error.is_final() => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
@@ -139,7 +139,7 @@ impl App {
         for puppet in inside {
             match self.client.leave(&puppet, old, None).await {
                 Ok(()) => {}
-                Err(error @ HsError::Refused { .. }) => {
+                Err(error) if error.is_final() => {
                     tracing::info!(%error, %puppet, "cannot leave a room that was upgraded");
                 }
                 Err(error) => return Err(error.into()),

@@ -176,6 +176,12 @@ mod tests {
         assert!(!refused(403, "<html>").is_forbidden());
         assert!(refused(413, "<html>").is_too_large());
         assert!(refused(400, r#"{"errcode":"M_TOO_LARGE"}"#).is_too_large());
+        assert!(refused(404, r#"{"errcode":"M_UNRECOGNIZED"}"#).is_unrecognized());
+        assert!(!refused(404, "<html>").is_unrecognized());
+        assert!(refused(403, r#"{"errcode":"M_FORBIDDEN"}"#).is_final());
+        assert!(refused(413, "<html>").is_final());
+        assert!(!refused(404, "<html>").is_final());
+        assert!(!refused(302, "").is_final());
     }
 
     #[test]

@@ -28,6 +28,18 @@ impl HsError {
         self.has_code("M_FORBIDDEN")
     }
 
+    /// The homeserver's own word, the same however often one asks. A proxy's is not: the homeserver may be back soon.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::Refused { errcode, .. } if !errcode.is_empty()) || self.is_too_large()
+    }
+
+    /// The homeserver has no such endpoint (spec, "Standard error response": `M_UNRECOGNIZED`).
+    #[must_use]
+    pub fn is_unrecognized(&self) -> bool {
+        self.has_code("M_UNRECOGNIZED")
+    }
+
     /// The event or the body is larger than the homeserver, or a proxy before it, takes.
     #[must_use]
     pub fn is_too_large(&self) -> bool {

@@ -50,6 +50,13 @@ impl Mishap {
         Self::Answer { when, status: 502, headers: vec![], body: "<html>bad gateway</html>".to_owned() }
     }
 
+    /// The same with an answer that looks final, and is not the homeserver's.
+    #[must_use]
+    pub fn of_proxy(status: u16) -> Self {
+        let body = "<html>the proxy's own words</html>".to_owned();
+        Self::Answer { when: When::Before, status, headers: vec![], body }
+    }
+
     pub(super) fn when(&self) -> When {
         match self {
             Self::Answer { when, .. } | Self::Cut(when) | Self::Hold(when, _) => *when,
