@@ -146,7 +146,10 @@ impl App {
     ) -> Result<(), Fault> {
         let (key, at, now) = (agent.key(), room.key, self.now());
         if let Some(way) = way {
-            self.store.write(move |tx| tx.let_in(key, at, way, now)).await?;
+            let open = self.store.write(move |tx| tx.let_in_here(key, at, way, now)).await?;
+            if !open {
+                return Err(nobody_inside());
+            }
         }
         self.bring_in(agent, room).await?;
         let write = move |tx: &Tx<'_>| {

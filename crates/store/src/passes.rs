@@ -19,6 +19,24 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// The same where somebody of ours still lets agents in: the room's owner or, in a room of people, the bot. `false`:
+    /// nobody does, and nothing was written.
+    pub fn let_in_here(
+        &self,
+        agent: AgentKey,
+        room: RoomKey,
+        way: Way,
+        now_ms: i64,
+    ) -> Result<bool, StoreError> {
+        let query = "SELECT EXISTS (SELECT 1 FROM rooms WHERE room_key = ?1 AND owner_key IS NOT NULL)
+            OR EXISTS (SELECT 1 FROM bot_rooms WHERE room_key = ?1)";
+        let open: bool = self.0.prepare_cached(query)?.query_row([room.0], |row| row.get(0))?;
+        if open {
+            self.let_in(agent, room, way, now_ms)?;
+        }
+        Ok(open)
+    }
+
     /// Removes an agent, as far as codes and knocks are concerned.
     pub fn revoke(&self, agent: AgentKey, room: RoomKey) -> Result<(), StoreError> {
         let set = "UPDATE passes SET removed_at_code = (SELECT code_number FROM rooms WHERE room_key = ?2)
@@ -45,6 +63,15 @@ impl Tx<'_> {
 impl Reader<'_> {
     pub fn pass(&self, agent: AgentKey, room: RoomKey) -> Result<Option<Pass>, StoreError> {
         pass(self.0, agent, room)
+    }
+
+    /// Who was let in and not put out since.
+    pub fn pass_holders(&self, room: RoomKey) -> Result<Vec<AgentKey>, StoreError> {
+        let query =
+            "SELECT agent_key FROM passes WHERE room_key = ?1 AND removed_at_code IS NULL ORDER BY agent_key";
+        let mut query = self.0.prepare_cached(query)?;
+        let holders = query.query_map([room.0], |row| row.get(0).map(AgentKey))?;
+        Ok(holders.collect::<Result<_, _>>()?)
     }
 
     /// The agent with this id, gone or not.

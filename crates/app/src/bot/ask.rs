@@ -57,7 +57,10 @@ impl App {
     /// The room that a command without a name is about; somebody who may let agents in there asks.
     pub(super) async fn room_meant(&self, ask: &Ask, rest: &str) -> Result<Arc<RoomLive>, Words> {
         let room = self.choose(ask, room_of(rest)).await?;
-        if self.manages(&room, &ask.sender) { Ok(room) } else { Err(no_power("invite")) }
+        if !self.manages(&room, &ask.sender) {
+            return Err(no_power("invite"));
+        }
+        if self.is_managed(&room) { Ok(room) } else { Err(not_managed()) }
     }
 
     /// The same for a command with a name: the first reading in which there is such an agent.
@@ -81,7 +84,7 @@ impl App {
         Err(first_refusal.unwrap_or_default())
     }
 
-    async fn choose(&self, ask: &Ask, named: Option<&str>) -> Result<Arc<RoomLive>, Words> {
+    pub(super) async fn choose(&self, ask: &Ask, named: Option<&str>) -> Result<Arc<RoomLive>, Words> {
         if ask.direct {
             return self.choose_of_all(ask, named).await;
         }
@@ -163,6 +166,13 @@ pub(super) fn no_power(what: &str) -> Words {
     Words::new(format!(
         "That takes the power to {what} in the room, which you do not have. Ask its moderators."
     ))
+}
+
+fn not_managed() -> Words {
+    Words::new(
+        "I let no agents in here: the room is closed, or I have not been invited into it as it is now. Invite me again, then \
+         repeat the command.",
+    )
 }
 
 fn list_rooms(beginning: &str, rooms: &[Arc<RoomLive>]) -> Words {

@@ -8,7 +8,7 @@ use parlour_domain::{
     share::{Place, share},
 };
 use parlour_matrix::{CreateRoom, HsError, events::CATALOG_KEY};
-use parlour_store::{BotChat, NewPrivateRoom, Tx};
+use parlour_store::{BotChat, NewPrivateRoom, NewSaying, Tx};
 use ruma::{OwnedRoomId, OwnedUserId, RoomId, UserId};
 use serde_json::json;
 
@@ -49,7 +49,8 @@ impl App {
             if chat.key == asked_in.key {
                 return Ok(Shown::Here(words));
             }
-            self.send_letter(person, room.key, chat.key, &words).await?;
+            let letter = self.confidential(chat.key, person, &words, None);
+            self.send_letter(letter, person, room.key).await?;
             return Ok(Shown::InChat);
         }
         let (user, key, now) = (person.clone(), room.key, self.now());
@@ -79,25 +80,19 @@ impl App {
         };
         if self.reaches(person, &chat).await? {
             let words = self.words_of_code(&room).await?;
-            return self.send_letter(person, key, chat.key, &words).await;
+            return self.send_letter(self.confidential(chat.key, person, &words, None), person, key).await;
         }
         let deaf = Words::new(
             "I cannot send you the code: none of your devices reads encrypted messages. Sign in with a client that does, then ask me again.",
         );
-        self.send_letter(person, key, key, &deaf).await
+        self.send_letter(self.notice(key, &deaf, None), person, key).await
     }
 
     /// Said, and no longer owed, in one commit.
-    async fn send_letter(
-        &self,
-        person: &UserId,
-        of: RoomKey,
-        to: RoomKey,
-        words: &Words,
-    ) -> Result<(), Fault> {
-        let (saying, user) = (self.notice(to, words, None), person.to_owned());
+    async fn send_letter(&self, letter: NewSaying, person: &UserId, of: RoomKey) -> Result<(), Fault> {
+        let user = person.to_owned();
         let write = self.store.write(move |tx: &Tx<'_>| {
-            tx.put_saying(&saying)?;
+            tx.put_saying(&letter)?;
             tx.drop_letter(&user, of)
         });
         write.await?;
@@ -108,14 +103,15 @@ impl App {
     /// An encrypted chat in which the person is, alone with the bot.
     fn chat_to_speak_in(&self, person: &UserId) -> Option<Arc<RoomLive>> {
         let rooms = self.bot.all().into_keys().filter_map(|key| self.rooms.get(key));
-        let there = |room: &Arc<RoomLive>| {
-            self.bot_is_in(room)
-                && self.is_direct(room)
-                && room.encrypted()
-                && room.with_members(|m| m.is_joined(person))
-        };
         // the latest: older ones may have been forgotten
-        rooms.filter(there).last()
+        rooms.filter(|room| self.is_alone_with(room, person)).last()
+    }
+
+    pub(super) fn is_alone_with(&self, room: &RoomLive, person: &UserId) -> bool {
+        self.bot_is_in(room)
+            && self.is_direct(room)
+            && room.encrypted()
+            && room.with_members(|m| m.is_joined(person))
     }
 
     /// Whether the person has a device that can read what is said there.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use parlour_domain::{bot::command, ids::RoomKey};
 use parlour_matrix::events::Thread;
 use parlour_store::{self as store, NewSaying, Tx};
-use ruma::{OwnedEventId, OwnedUserId};
+use ruma::{EventId, OwnedEventId, OwnedUserId, UserId};
 use serde::{Deserialize, Serialize};
 
 use super::{Words, ask::Ask, commands};
-use crate::app::App;
+use crate::{app::App, live::RoomLive};
 
 const RETRY_MS: i64 = 1_000;
 
@@ -53,12 +53,9 @@ impl App {
     async fn do_errands_in(self: &Arc<Self>, room: RoomKey) {
         while !self.tasks.stopping() {
             match self.store.read(move |r| r.next_errand(room)).await {
-                Ok(Some(errand)) => {
-                    let Ok(_place) = self.bot.errands.places.acquire().await else { return };
-                    self.do_errand(errand).await;
-                }
+                Ok(Some(errand)) => self.do_errand(errand).await,
                 Ok(None) => {
-                    self.bot.errands.leave(room);
+                    self.bot.errands.leave(&room);
                     let more = self.store.read(move |r| r.next_errand(room)).await;
                     if !matches!(more, Ok(Some(_))) || !self.bot.errands.enter(room) {
                         return;
@@ -74,6 +71,10 @@ impl App {
 
     async fn do_errand(self: &Arc<Self>, errand: store::Errand) {
         let answer = self.carry_out_errand(&errand).await;
+        if answer.is_none() && self.tasks.stopping() {
+            // it may have been cut off: the next start takes it up
+            return;
+        }
         let id = errand.id;
         let written = self.store.write(move |tx: &Tx<'_>| {
             answer.iter().try_for_each(|saying| tx.put_saying(saying))?;
@@ -98,19 +99,43 @@ impl App {
                     Ask { direct: self.is_direct(&room), room, sender: errand.sender.clone(), mentions };
                 let words = self.reply(&ask, &text).await?;
                 let answers = Thread { event_id: errand.event_id.clone(), root: thread };
-                Some(self.notice(ask.room.key, &words, Some(&answers)))
+                Some(self.answer_to(&ask, &words, &answers))
             }
             Errand::Pressed { target, yes } => {
-                let words = self.pressed(&room, &errand.sender, &target, yes).await?;
+                let words = self.press(&room, &errand.sender, &target, yes).await?;
                 Some(self.notice(room.key, &words, None))
             }
         }
+    }
+
+    fn answer_to(&self, ask: &Ask, words: &Words, answers: &Thread) -> NewSaying {
+        if self.is_alone_with(&ask.room, &ask.sender) {
+            return self.confidential(ask.room.key, &ask.sender, words, Some(answers));
+        }
+        self.notice(ask.room.key, words, Some(answers))
+    }
+
+    /// Whoever waits for the notice's event takes nobody else's place.
+    async fn press(
+        self: &Arc<Self>,
+        room: &Arc<RoomLive>,
+        by: &UserId,
+        target: &EventId,
+        yes: bool,
+    ) -> Option<Words> {
+        let notice = self.notice_pressed(room, target).await?;
+        if !self.bot.may_answer(by, self.now()) {
+            return None;
+        }
+        let _place = self.bot.errands.places.acquire().await.ok()?;
+        self.pressed(room, by, &notice, yes).await
     }
 
     async fn reply(self: &Arc<Self>, ask: &Ask, text: &str) -> Option<Words> {
         if !self.is_heard(ask) || !self.bot.may_answer(&ask.sender, self.now()) {
             return None;
         }
+        let _place = self.bot.errands.places.acquire().await.ok()?;
         match command::asked(text) {
             command::Asked::Command { verb, rest } => {
                 self.bot.understood(&ask.sender);

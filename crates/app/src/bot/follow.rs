@@ -16,7 +16,7 @@ use super::{Words, ask::Ask};
 use crate::{
     app::App,
     live::{AgentLive, RoomLive},
-    tasks::FollowError,
+    tasks::{FOLLOW_EFFORT_MS, FollowError},
 };
 
 /// Before a code is tried again that could not be shown.
@@ -31,24 +31,21 @@ impl App {
         self.tasks.spawn(self.clone().keep_rooms());
     }
 
-    /// Follows or declines what invitations of the bot there are. `false`: try again.
-    pub(crate) async fn follow_bot_invitations(self: &Arc<Self>) -> bool {
-        let Ok(invitations) = self.store.read(|r| r.bot_invitations()).await else { return false };
-        let mut all = true;
-        for invitation in invitations {
-            match self.follow_for_bot(&invitation).await {
-                Ok(()) => {}
-                Err(FollowError::Homeserver(error @ HsError::Refused { .. })) => {
-                    tracing::info!(%error, room = %invitation.room_id, "the bot cannot follow an invitation");
-                    all &= self.forget_bot_invitation(&invitation).await;
-                }
-                Err(error) => {
-                    tracing::info!(%error, room = %invitation.room_id, "the bot cannot follow an invitation yet");
-                    all = false;
-                }
+    /// Follows an invitation or declines it. `false`: try again.
+    pub(crate) async fn follow_or_give_up(self: &Arc<Self>, invitation: &BotInvitation) -> bool {
+        match self.follow_for_bot(invitation).await {
+            Ok(true) => true,
+            // declined
+            Ok(false) => self.forget_bot_invitation(invitation).await,
+            Err(error) if error.is_final() || invitation.received_at_ms + FOLLOW_EFFORT_MS < self.now() => {
+                tracing::info!(%error, room = %invitation.room_id, "the bot cannot follow an invitation");
+                self.forget_bot_invitation(invitation).await
+            }
+            Err(error) => {
+                tracing::info!(%error, room = %invitation.room_id, "the bot cannot follow an invitation yet");
+                false
             }
         }
-        all
     }
 
     async fn forget_bot_invitation(&self, invitation: &BotInvitation) -> bool {
@@ -56,15 +53,15 @@ impl App {
         self.store.write(move |tx: &Tx<'_>| tx.drop_bot_invitation(&room_id)).await.is_ok()
     }
 
-    async fn follow_for_bot(self: &Arc<Self>, invitation: &BotInvitation) -> Result<(), FollowError> {
+    /// Whether the bot is in.
+    async fn follow_for_bot(self: &Arc<Self>, invitation: &BotInvitation) -> Result<bool, FollowError> {
         let (bot, room_id) = (self.settings.bot.clone(), &invitation.room_id);
         let welcome = self.settings.people.invites.allows(&invitation.invited_by, &self.settings.server_name);
         let lobby = self.rooms.by_id(room_id).is_some_and(|r| r.kind() == RoomKind::Lobby);
         if !welcome || lobby {
             let why = "The operator of this bridge does not let its bot follow this invitation.";
             self.client.leave(&bot, room_id, Some(why)).await?;
-            self.forget_bot_invitation(invitation).await;
-            return Ok(());
+            return Ok(false);
         }
         if let Err(error) = self.ensure_device(&bot).await {
             // what cannot be read then is read once there is one
@@ -82,10 +79,10 @@ impl App {
         if create.is_some_and(|c| c.room_type.as_deref() == Some("m.space")) {
             // nobody speaks in a space
             self.client.leave(&bot, room_id, None).await?;
-            self.forget_bot_invitation(invitation).await;
-            return Ok(());
+            return Ok(false);
         }
-        self.settle_bot_in(&room, invitation).await
+        self.settle_bot_in(&room, invitation).await?;
+        Ok(true)
     }
 
     /// The greeting is in the same commit as what makes it the only one.

@@ -6,7 +6,7 @@ use parlour_store::BotRoom;
 use ruma::{OwnedUserId, UserId};
 use tokio::sync::Notify;
 
-use super::lanes::Lanes;
+use crate::lanes::Lanes;
 
 /// As many answers as one person gets in a minute; a loop with another program ends here at the latest.
 const ANSWERS_PER_MINUTE: usize = 30;
@@ -18,8 +18,8 @@ const UNCLEAR_IN_A_ROW: usize = 5;
 pub(crate) struct Bot {
     rooms: RwLock<HashMap<RoomKey, BotRoom>>,
     answered: Mutex<HashMap<OwnedUserId, Answered>>,
-    pub(super) errands: Lanes,
-    pub(super) sayings: Lanes,
+    pub(super) errands: Lanes<RoomKey>,
+    pub(super) sayings: Lanes<RoomKey>,
     /// There is something to be said.
     pub(super) to_say: Notify,
     /// There is something to be done.

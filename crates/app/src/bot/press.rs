@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parlour_store::DoorNotice;
-use ruma::{EventId, OwnedEventId, UserId};
+use ruma::{EventId, UserId};
 
 use super::Words;
 use crate::{app::App, live::RoomLive};
@@ -30,10 +30,9 @@ impl App {
         self: &Arc<Self>,
         room: &Arc<RoomLive>,
         by: &UserId,
-        target: &OwnedEventId,
+        notice: &DoorNotice,
         yes: bool,
     ) -> Option<Words> {
-        let notice = self.notice_pressed(room, target).await?;
         let agent = self.agents.get(notice.agent)?;
         // asked again: power may have gone meanwhile, or somebody was faster
         if !self.manages(room, by) || !self.waits_at(room, &agent) {
@@ -49,7 +48,7 @@ impl App {
         None
     }
 
-    async fn notice_pressed(&self, room: &RoomLive, target: &EventId) -> Option<DoorNotice> {
+    pub(super) async fn notice_pressed(&self, room: &RoomLive, target: &EventId) -> Option<DoorNotice> {
         for _ in 0..LOOKS {
             let id = target.to_owned();
             let found = self.store.read(move |r| Ok((r.door_notice(&id)?, r.door_notices()?))).await.ok()?;

@@ -11,18 +11,17 @@ use parlour_matrix::{
     events::{Said, Thread, bot_edit, bot_notice, reaction},
 };
 use parlour_store::{NewSaying, Saying, StoreError, Tx};
-use ruma::{EventId, OwnedEventId};
-use serde_json::{Value, value::RawValue};
+use ruma::{EventId, OwnedEventId, UserId};
+use serde_json::Value;
 
 use super::Words;
 use crate::{
     app::App,
     devices::{DeviceError, Held},
     live::RoomLive,
-    sending::SEND_TIMEOUT,
+    sending::{ENCRYPTED, MESSAGE, Outgoing, Unclear},
 };
 
-const MESSAGE: &str = "m.room.message";
 const FIRST_PAUSE_MS: i64 = 500;
 const LONGEST_PAUSE_MS: i64 = 60_000;
 /// What could not be said within a day is not said any more.
@@ -39,15 +38,19 @@ enum SayError {
     Store(#[from] StoreError),
     #[error("what was to be said cannot be opened")]
     Sealed,
+    #[error("others would read it")]
+    Overheard,
 }
 
 impl SayError {
     /// Trying again changes nothing.
     fn is_final(&self) -> bool {
-        matches!(
-            self,
-            Self::Homeserver(HsError::Refused { .. }) | Self::Sealed | Self::Device(DeviceError::TooLarge)
-        )
+        match self {
+            Self::Homeserver(error) => error.is_final(),
+            Self::Device(error) => matches!(error, DeviceError::TooLarge),
+            Self::Store(_) => false,
+            Self::Sealed | Self::Overheard => true,
+        }
     }
 }
 
@@ -72,8 +75,20 @@ impl App {
             mark,
             room,
             event_type: event_type.to_owned(),
+            only_for: None,
             made_at_ms: self.now(),
         }
+    }
+
+    /// A notice to somebody alone. If the chat is not theirs alone by the time, it is not said.
+    pub(super) fn confidential(
+        &self,
+        room: RoomKey,
+        person: &UserId,
+        words: &Words,
+        answers: Option<&Thread>,
+    ) -> NewSaying {
+        NewSaying { only_for: Some(person.to_owned()), ..self.notice(room, words, answers) }
     }
 
     pub(super) async fn speak(self: Arc<Self>) {
@@ -97,12 +112,15 @@ impl App {
     }
 
     async fn speak_in(self: &Arc<Self>, room: RoomKey) {
+        if !self.until_run_known().await {
+            return;
+        }
         let mut pause_ms = FIRST_PAUSE_MS;
         while !self.tasks.stopping() {
             let said = match self.store.read(move |r| r.next_saying(room)).await {
                 Ok(Some(saying)) => self.say_or_drop(saying).await,
                 Ok(None) => {
-                    self.bot.sayings.leave(room);
+                    self.bot.sayings.leave(&room);
                     let more = self.store.read(move |r| r.next_saying(room)).await;
                     if !matches!(more, Ok(Some(_))) || !self.bot.sayings.enter(room) {
                         return;
@@ -147,16 +165,19 @@ impl App {
     /// Looked for first where the homeserver may have it; then the same bytes under the same id.
     async fn say(&self, mut saying: Saying) -> Result<OwnedEventId, SayError> {
         let room = self.rooms.get(saying.room).ok_or(SayError::Sealed)?;
+        if saying.only_for.as_ref().is_some_and(|person| !self.is_alone_with(&room, person)) {
+            return Err(SayError::Overheard);
+        }
         if saying.tried
-            && let Some(event_id) = self.look_for_saying(&room, &saying).await?
+            && let Some(event_id) =
+                self.find_sent(&self.settings.bot, &room, unclear(&saying, &self.settings.bot)).await?
         {
             return Ok(event_id);
         }
         let content =
             self.sealing.open(&place(&saying.mark), &saying.content).map_err(|_| SayError::Sealed)?;
         let content = std::str::from_utf8(&content).map_err(|_| SayError::Sealed)?;
-        let in_clear = saying.encrypted.is_none() && saying.event_type == MESSAGE && room.may_be_encrypted();
-        if in_clear || !saying.tried {
+        if !saying.tried || must_be_sealed(&saying, &room) {
             self.commit_saying(&mut saying, &room, content).await?;
         }
         self.put_saying_there(&saying, &room, content).await
@@ -170,7 +191,7 @@ impl App {
         content: &str,
     ) -> Result<(), SayError> {
         let mut held: Option<Held> = None;
-        if saying.event_type == MESSAGE && room.may_be_encrypted() {
+        if must_be_sealed(saying, room) {
             let (sealed, machine) = self.seal(&self.settings.bot, room, content).await?;
             saying.encrypted = Some(sealed);
             held = Some(machine);
@@ -192,27 +213,27 @@ impl App {
         room: &RoomLive,
         content: &str,
     ) -> Result<OwnedEventId, SayError> {
-        let bot = &self.settings.bot;
         let (event_type, content) = match &saying.encrypted {
-            Some(sealed) => ("m.room.encrypted", sealed.content.as_str()),
+            Some(sealed) => (ENCRYPTED, sealed.content.as_str()),
             None => (saying.event_type.as_str(), content),
         };
-        let content: &RawValue = serde_json::from_str(content).map_err(|_| SayError::Sealed)?;
-        // another one where it goes out sealed after all
+        // another id where it goes out sealed after all
         let way = if saying.encrypted.is_some() { "sealed" } else { "plain" };
-        let send_txn_id = format!("{}.{}.{way}", bot.localpart(), saying.mark);
-        let slot = saying.encrypted.as_ref().and_then(|_| self.keyring.with_device(bot));
-        let device = slot.as_ref().and_then(|slot| slot.device());
-        let device_id = device.as_ref().map(|device| &*device.device_id);
-        let sent = self
-            .client
-            .send(bot, device_id, &room.room_id, event_type, &send_txn_id, content, SEND_TIMEOUT)
-            .await;
-        if let (Err(error), Some(slot)) = (&sent, &slot) {
-            self.device_refused(slot, error).await;
-        }
-        Ok(sent?)
+        let bot = &self.settings.bot;
+        let send_txn_id = self.run.send_txn_id(bot, format_args!("{}.{way}", saying.mark));
+        let event = Outgoing { event_type, content, send_txn_id: &send_txn_id };
+        Ok(self.put_event(bot, room, event).await?)
     }
+}
+
+/// Not encrypted yet, or by a device that must not speak any more.
+fn must_be_sealed(saying: &Saying, room: &RoomLive) -> bool {
+    let sealed = saying.encrypted.as_ref().is_some_and(|sealed| !sealed.content.is_empty());
+    saying.event_type == MESSAGE && room.may_be_encrypted() && !sealed
+}
+
+fn unclear<'a>(saying: &'a Saying, bot: &'a UserId) -> Unclear<'a> {
+    Unclear { sender: bot, mark: saying.mark, sealed: saying.encrypted.as_ref(), since_ms: saying.made_at_ms }
 }
 
 fn place(mark: &MessageId) -> [&[u8]; 2] {

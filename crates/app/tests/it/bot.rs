@@ -117,6 +117,23 @@ async fn killed_in_between_it_greets_once(#[case] call: Call, #[case] when: When
 }
 
 #[tokio::test]
+async fn what_a_proxy_says_ends_nothing() {
+    let bridge = Bridge::start().await;
+    let (agent, ada) = (bridge.join("Scout").await, bridge.hs.person("ada"));
+    let room = ada.make_room(&RoomSetup { join_rule: "invite", ..RoomSetup::default() });
+    bridge.hs.next(Call::Join, Mishap::of_proxy(404));
+    ada.invite(&room, BOT);
+    pass_until(&bridge, "the bot is in", || bridge.hs.is_joined(&room, BOT)).await;
+    bridge.hs.next(Call::Join, Mishap::of_proxy(403));
+    ada.invite(&room, agent.user_id.as_str());
+    pass_until(&bridge, "the agent is in", || bridge.hs.is_joined(&room, agent.user_id.as_str())).await;
+    said(&bridge, &room, 1).await;
+    bridge.hs.next(Call::Send, Mishap::of_proxy(404));
+    ada.say(&room, "!agents agents");
+    pass_until(&bridge, "it answers", || notices(&bridge, &room).len() == 2).await;
+}
+
+#[tokio::test]
 async fn lost_answers_make_nothing_twice() {
     let kitchen = Kitchen::new().await;
     for when in [When::Before, When::After] {
@@ -279,6 +296,44 @@ async fn sent_away_it_leaves_no_way_in() {
             == 2
     })
     .await;
+}
+
+#[tokio::test]
+async fn who_is_on_the_way_in_when_it_is_sent_away_does_not_stay() {
+    let kitchen = Kitchen::new().await;
+    let guest = kitchen.bridge.join("Guest").await;
+    let chat = kitchen.ada.make_room(&RoomSetup { join_rule: "invite", ..RoomSetup::default() });
+    kitchen.ada.invite_directly(&chat, BOT);
+    said(&kitchen.bridge, &chat, 1).await;
+    let held = kitchen.bridge.hs.hold(Call::Join, When::Before);
+    kitchen.ada.say(&chat, "invite Guest");
+    held.arrived().await;
+    kitchen.ada.say(&kitchen.room, "!agents off");
+    kitchen.bridge.caught_up().await;
+    held.release();
+    eventually_is("it is gone", || !kitchen.bridge.hs.is_joined(&kitchen.room, BOT)).await;
+    assert!(!kitchen.bridge.hs.is_joined(&kitchen.room, guest.user_id.as_str()));
+    assert_eq!(guest.me().await.unwrap().rooms.len(), 1);
+}
+
+#[tokio::test]
+async fn while_somebody_cannot_be_put_out_it_stays_and_lets_nobody_in() {
+    let kitchen = Kitchen::new().await;
+    let number = kitchen.number().await;
+    let (scout, guest) = (kitchen.bridge.join("Scout").await, kitchen.bridge.join("Guest").await);
+    kitchen.ask(&kitchen.ada, "!agents invite Scout").await;
+    kitchen.bridge.hs.always(Call::Kick, Mishap::bad_gateway(When::Before));
+    let answer = kitchen.ask(&kitchen.ada, "!agents off").await;
+    assert!(answer.contains("Not everybody is out yet"), "{answer}");
+    let inside = |who: &str| kitchen.bridge.hs.is_joined(&kitchen.room, who);
+    assert!(inside(BOT) && inside(scout.user_id.as_str()));
+    assert_eq!(scout.me().await.unwrap().rooms.len(), 1, "it reads and says nothing there any more");
+    kitchen.bridge.hs.recover(Call::Kick);
+    kitchen.ada.say(&kitchen.room, "!agents off");
+    eventually_is("it is gone", || !kitchen.bridge.hs.is_joined(&kitchen.room, BOT)).await;
+    assert!(!kitchen.bridge.hs.is_joined(&kitchen.room, scout.user_id.as_str()));
+    let stranger = kitchen.bridge.stranger();
+    assert_eq!(code(guest.enter(&number, stranger).await), Code::RoomNotFound);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use parlour_domain::fault::Fault;
+use parlour_domain::{bot::command::room_of, fault::Fault, ids::RoomKey};
 use parlour_store::Tx;
 
 use super::{Said, failed};
@@ -34,15 +34,18 @@ impl App {
                 "This is our direct chat; leave it yourself if you like. For a room, put its name behind the command.",
             ));
         }
-        let room = self.room_meant(ask, rest).await?;
+        let room = self.choose(ask, room_of(rest)).await?;
         if self.may_put_out(&room, &ask.sender) { Ok(room) } else { Err(no_power("remove others")) }
     }
 
-    pub(super) async fn bot_leaves(self: &Arc<Self>, room: &RoomLive) -> Result<(), Fault> {
-        let key = room.key;
-        // our own word first: whatever the homeserver says, nobody comes in through the bot any more
-        let write = move |tx: &Tx<'_>| tx.drop_bot_room(key);
-        self.write_and_follow(write, move |app, ()| app.bot_is_out(key)).await?;
+    /// Our own word first: whatever the homeserver says, nobody comes in through the bot any more.
+    pub(super) async fn bot_lets_nobody_in(&self, room: RoomKey) -> Result<(), Fault> {
+        let write = move |tx: &Tx<'_>| tx.drop_bot_room(room);
+        Ok(self.write_and_follow(write, move |app, ()| app.bot_is_out(room)).await?)
+    }
+
+    pub(super) async fn bot_leaves(&self, room: &RoomLive) -> Result<(), Fault> {
+        self.bot_lets_nobody_in(room.key).await?;
         let left = self.client.leave(&self.settings.bot, &room.room_id, None).await;
         left.map_err(|e| self.homeserver_fault(e))
     }

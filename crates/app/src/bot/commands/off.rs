@@ -1,9 +1,15 @@
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
-use super::{Said, failed};
+use parlour_domain::{
+    fault::Fault,
+    ids::{AgentKey, RoomKey},
+};
+
+use super::Said;
 use crate::{
     app::App,
     bot::{Words, ask::Ask},
+    live::RoomLive,
 };
 
 /// No agents any more: those that are in go, and the bot after them.
@@ -12,13 +18,41 @@ pub(super) async fn run(app: &Arc<App>, ask: &Ask, rest: &str) -> Option<Said> {
         Ok(room) => room,
         Err(refusal) => return Some(Err(refusal)),
     };
-    for agent in app.seated_in(&room) {
-        if let Err(fault) = app.put_out(&room, &app.settings.bot, agent.key()).await {
-            return Some(Err(failed("put all agents out", &fault)));
-        }
-    }
-    if let Err(fault) = app.bot_leaves(&room).await {
-        return Some(Err(failed("leave", &fault)));
+    if let Err(fault) = app.switch_off(&room).await {
+        tracing::info!(%fault, cause = fault.cause, "a room could not be switched off");
+        return Some(Err(Words::new(
+            "Not everybody is out yet: the Matrix server did not take it. No code opens the room any more. Say it again in a \
+             moment, or remove the rest yourself.",
+        )));
     }
     (room.key != ask.room.key).then(|| Ok(Words::new("All agents are out, and so am I.")))
+}
+
+impl App {
+    /// The door first, so that nobody comes in while the others go. Where somebody cannot be put out, the bot stays and
+    /// can be told again.
+    async fn switch_off(self: &Arc<Self>, room: &RoomLive) -> Result<(), Fault> {
+        self.bot_lets_nobody_in(room.key).await?;
+        for agent in self.inside_or_let_in(room).await? {
+            if let Err(fault) = self.put_out(room, &self.settings.bot, agent).await {
+                self.bot_minds(room.key).await?;
+                return Err(fault);
+            }
+        }
+        self.bot_leaves(room).await
+    }
+
+    /// Also who is on the way in, and who was put out before and is in there still.
+    async fn inside_or_let_in(&self, room: &RoomLive) -> Result<BTreeSet<AgentKey>, Fault> {
+        let key = room.key;
+        let holders = self.store.read(move |r| r.pass_holders(key)).await?;
+        let puppets = room.with_members(|m| m.joined(|user| self.is_ours(user)));
+        let puppets = puppets.iter().filter_map(|user| self.agents.by_user(user));
+        Ok(puppets.map(|agent| agent.key()).chain(holders).collect())
+    }
+
+    async fn bot_minds(&self, room: RoomKey) -> Result<(), Fault> {
+        let write = move |tx: &parlour_store::Tx<'_>| tx.put_bot_room(room, false);
+        Ok(self.write_and_follow(write, move |app, _| app.bot.put_room(room, false)).await?)
+    }
 }
