@@ -42,8 +42,10 @@ pub(crate) enum Effect {
         now: Exceptions,
         arrival: Option<Seq>,
     },
-    /// There is an invitation or a tombstone to follow.
-    Follow,
+    /// There is an invitation to follow.
+    Invited,
+    /// There is a tombstone to follow.
+    Upgraded,
     /// The bot was asked for something.
     Errand,
     BotOut(RoomKey),
@@ -130,7 +132,8 @@ impl App {
                     self.hub.nudge(agent.key());
                 }
             }
-            Effect::Follow => self.invited.notify_one(),
+            Effect::Invited => self.invited.notify_one(),
+            Effect::Upgraded => self.upgraded.notify_one(),
             Effect::Errand => self.bot.to_do.notify_one(),
             Effect::BotOut(room) => self.bot_is_out(room),
             Effect::PersonKnocks(knock) => {
@@ -216,7 +219,7 @@ pub(crate) fn carry_out_at(tx: &Tx<'_>, step: Step, at: Option<Pos>) -> Result<V
         }
         Step::Invited(invitation) => {
             tx.put_invitation(&invitation)?;
-            return Ok(vec![Effect::Follow]);
+            return Ok(vec![Effect::Invited]);
         }
         Step::PersonKnocks(knock) => {
             tx.put_person_knock(&knock)?;
@@ -236,7 +239,7 @@ pub(crate) fn carry_out_at(tx: &Tx<'_>, step: Step, at: Option<Pos>) -> Result<V
             if tx.heard(&event_id)? {
                 tx.put_bot_invitation(&invitation)?;
             }
-            return Ok(vec![Effect::Follow]);
+            return Ok(vec![Effect::Invited]);
         }
         Step::BotOut { room } => {
             tx.drop_bot_room(room)?;
@@ -251,7 +254,7 @@ pub(crate) fn carry_out_at(tx: &Tx<'_>, step: Step, at: Option<Pos>) -> Result<V
         }
         Step::Successor { room, to } => {
             tx.set_successor(room, Some(&to))?;
-            return Ok(vec![Effect::Follow]);
+            return Ok(vec![Effect::Upgraded]);
         }
         Step::Name { room, name } => tx.set_room_name(room, name.as_deref())?,
         Step::Visibility { room, visibility } => tx.set_room_visibility(room, visibility)?,

@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Planner, Step,
+    plan::survive,
     sealed::{Kept, SealedEvent},
 };
 use crate::devices::{DeviceError, Held, Slot};
@@ -40,17 +41,19 @@ impl Planner<'_> {
             }
         }
         concerned.extend(self.who_tracks(&parcels.changed).await);
-        self.look_after.extend(parcels.changed.iter().filter(|user| self.app.is_ours(user)).cloned());
+        self.afterwards
+            .look_after
+            .extend(parcels.changed.iter().filter(|user| self.app.is_ours(user)).cloned());
         for user in concerned {
             let Some(slot) = self.app.keyring.with_device(&user) else { continue };
             let Some(device) = slot.device() else { continue };
             let news = parcels.take(&(user, device.device_id));
-            if !self.receive(&slot, news).await {
+            if !survive("keys", self.receive(&slot, news)).await {
                 // what was pushed still waits on the homeserver
-                self.pull.insert(slot.user.clone());
+                self.afterwards.pull.insert(slot.user.clone());
             }
         }
-        self.use_keys().await;
+        survive("keys", self.use_keys()).await;
     }
 
     fn says_nothing_new(&self, transaction: &Transaction) -> bool {
@@ -101,10 +104,10 @@ impl Planner<'_> {
             slot.alter(|device| device.set_counts(counts));
         }
         if !received.nothing_new {
-            self.talk.insert(slot.user.clone());
+            self.afterwards.talk.insert(slot.user.clone());
         }
         if !received.bundles.is_empty() {
-            self.bundles.insert(slot.user.clone());
+            self.afterwards.bundles.insert(slot.user.clone());
         }
         self.keys.extend(received.room_keys.into_iter().map(|key| (slot.clone(), key)));
         true
@@ -202,7 +205,7 @@ impl Planner<'_> {
                 Ok(held) => drop(self.held.insert(slot.user.clone(), held)),
                 Err(error) => {
                     if matches!(error, DeviceError::Crypto(CryptoError::Lost)) {
-                        self.lost.insert(slot.user.clone());
+                        self.afterwards.lost.insert(slot.user.clone());
                     }
                     tracing::warn!(%error, user = %slot.user, "a device cannot be opened");
                     return None;

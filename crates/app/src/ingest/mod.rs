@@ -1,5 +1,6 @@
 //! What the homeserver brings: into the journal, answered, then worked off in order.
 
+mod afterwards;
 mod apply;
 mod inbound;
 mod keys;
@@ -7,12 +8,15 @@ mod people;
 mod plan;
 mod processor;
 mod sealed;
+mod state;
+mod step;
 mod unseal;
 
 pub(crate) use apply::{Effect, carry_out_at};
 pub use inbound::Intake;
-pub(crate) use plan::{Plan, Planner, Step};
+pub(crate) use plan::{Plan, Planner};
 pub(crate) use processor::Handover;
+pub(crate) use step::Step;
 
 #[cfg(test)]
 mod properties;

@@ -44,7 +44,7 @@ impl Planner<'_> {
         if state.user == self.app.settings.bot && live && out && room.kind() == RoomKind::Private {
             self.steps.push(Step::BotOut { room: room.key });
         }
-        self.bot_news |= state.membership == Membership::Join && self.app.bot.knows(room.key);
+        self.afterwards.bot_news |= state.membership == Membership::Join && self.app.bot.knows(room.key);
     }
 
     fn visitor(&mut self, room: &RoomLive, state: &Member, live: bool) {

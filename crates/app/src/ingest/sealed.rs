@@ -154,7 +154,7 @@ impl Planner<'_> {
             Ok(_) if with_bot && self.read_as_bot(&room, &event, agents.is_empty()).await => {}
             Ok(_) if (agents.is_empty() && !with_bot) || event.kept.is_some() => {}
             Ok(_) => {
-                self.missing.insert(room.key);
+                self.afterwards.missing.insert(room.key);
                 self.steps.push(Step::Wait(Waiting {
                     event_id: event.head.event_id,
                     room: room.key,
@@ -206,7 +206,7 @@ impl Planner<'_> {
             }
             if let Some(slot) = slot.filter(|s| !reads && !s.pulled_since(self.app.now() - FETCHED_MS)) {
                 // its key may have been lost on the way
-                self.pull.insert(slot.user.clone());
+                self.afterwards.pull.insert(slot.user.clone());
             }
         }
         Ok(reading)
@@ -220,7 +220,7 @@ impl Planner<'_> {
         let Some(held) = self.hold(&slot).await else { return false };
         let Ok(decrypted) = held.decrypt(raw, &room.room_id).await else {
             if !slot.pulled_since(self.app.now() - FETCHED_MS) {
-                self.pull.insert(slot.user.clone());
+                self.afterwards.pull.insert(slot.user.clone());
             }
             return false;
         };
