@@ -86,7 +86,7 @@ fn cannot_write(folder: &Path, cause: &io::Error) -> Failure {
 
 /// It was empty when we came.
 fn tidy_up(folder: &Path, made: bool) {
-    for name in [sealing_file::NAME, "parlour.db", "parlour.db-journal"] {
+    for name in [sealing_file::NAME, "parlour.db", "parlour.part", "parlour.part-journal"] {
         let _ = fs::remove_file(folder.join(name));
     }
     if made {
