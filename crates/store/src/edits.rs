@@ -17,7 +17,7 @@ use crate::{
 /// So many edits are kept of one message: the newest.
 const KEPT: usize = 10;
 /// So many edits wait in one room for messages that are not known.
-const EARLY: usize = 500;
+pub(crate) const EARLY: usize = 500;
 
 /// An edit of somebody's own message (`m.replace`).
 #[derive(Clone, Debug)]
