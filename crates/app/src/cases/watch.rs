@@ -144,8 +144,8 @@ impl Watching {
         let (app, news) = (&self.app, vec![]);
         let (mut told, mut news) = match (self.told.take(), self.after) {
             (Some(told), _) => (told, news),
-            (None, Some(after)) => Told::through(after, &lines),
-            (None, None) => Told::newest(&lines, WINDOW_MESSAGES),
+            (None, Some(after)) if !Told::is_far_behind(after, &lines) => Told::through(after, &lines),
+            (None, _) => Told::newest(&lines, WINDOW_MESSAGES),
         };
         let through = |line: &Line| {
             let lobby = evicted.iter().find(|(slug, _)| *slug == line.lobby);

@@ -6,6 +6,9 @@ use parlour_domain::ids::Seq;
 
 use crate::view::{Line, News};
 
+/// What came since is told message by message up to here.
+const MOST_AT_ONCE: usize = 200;
+
 /// The messages somebody knows of.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
@@ -13,6 +16,11 @@ pub(crate) struct Told {
 }
 
 impl Told {
+    /// So much has come since that whoever follows is better served by the newest.
+    pub(crate) fn is_far_behind(after: Seq, lines: &[Arc<Line>]) -> bool {
+        lines.iter().filter(|line| line.seq > after).count() > MOST_AT_ONCE
+    }
+
     /// Somebody who has seen all that arrived up to `after`, but not what became of it since: what was edited is told
     /// again, and what is left is named.
     pub(crate) fn through(after: Seq, lines: &[Arc<Line>]) -> (Self, Vec<News>) {
