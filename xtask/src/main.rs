@@ -34,7 +34,7 @@ enum Command {
     Up(up::Options),
     /// Run all tests, a real homeserver included, then clippy and the format check.
     Test,
-    /// Run the stories about kills and endurance with their full numbers (about an hour).
+    /// Run the stories about kills with their full numbers (about an hour).
     Soak,
     /// Measure the release build beside the raw homeserver.
     Bench {

@@ -26,8 +26,8 @@ pub(crate) fn install() -> Result<Hosts> {
     let folder = std::path::absolute(workspace().join("tests/mcp"))?;
     node()?;
     if !same(&folder.join("package-lock.json"), &stamp(&folder)) {
-        // Not `npm ci`: the Inspector's web part, which is not used, wants a package for Windows that no registry has, and
-        // `ci` insists (2026-11). The versions are those of the lock file all the same.
+        // Not `npm ci`: the Inspector's web part, which is not used, wants a package for Windows that could not be had
+        // (2026-11), and `ci` insists. The versions are those of the lock file all the same.
         let mut npm = Command::new("npm");
         npm.args(["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"])
             .current_dir(&folder);

@@ -1,4 +1,4 @@
-//! `cargo xtask soak`: the stories about kills and endurance with the numbers that the project promises.
+//! `cargo xtask soak`: the stories about kills with the numbers that the project promises.
 
 use std::process::Command;
 

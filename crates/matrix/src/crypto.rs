@@ -6,8 +6,8 @@
 //!
 //! 1. lock the machine and call it ([`Machine::receive`], [`Machine::prepare`], [`Machine::encrypt`],
 //!    [`Machine::answer`], ...);
-//! 2. [`Machine::take_writes`], and commit them in one transaction with whatever else the step means: the journal's
-//!    row, the log's entries, the submission with its ciphertext;
+//! 2. [`Machine::take_writes`], and commit them in one transaction with whatever else the step means: up to where
+//!    the journal is worked off, the log's entries, the submission with its ciphertext;
 //! 3. [`Machine::committed`], and unlock;
 //! 4. only now act on it: send the requests, PUT the ciphertext, tell agents.
 //!
@@ -32,8 +32,8 @@
 //! # A message out
 //! [`Preparation::new`] with everybody who may read, [`Machine::prepare`] until it is ready, [`Machine::encrypt`].
 //! Between the last two the room can become unready again (a device was added): [`CryptoError::NotPrepared`], and once
-//! more from the start. A room is prepared when a puppet joins and when members come, so that the first message does
-//! not wait for it.
+//! more from the start. A room is prepared when a puppet joins and when the room becomes encrypted, so that the first
+//! message does not wait for it; what has changed since, the next message sees to.
 //!
 //! # A message in
 //! To-device messages first, then events. [`Machine::decrypt`] with the machine of one puppet in the room; the others

@@ -1,4 +1,4 @@
-//! The bridge's SQLite database: schema, migrations, one writer, a few readers. The only place with SQL.
+//! The bridge's two SQLite databases: schema, migrations, one writer, a few readers. The only place with SQL.
 //!
 //! [`Store::write`] takes a closure over a [`Tx`]; what is queued is committed as one group, so that a sync to disk is
 //! paid once for many. [`Store::read`] gives a [`Reader`] on a snapshot. Each table family has a file that adds its

@@ -73,8 +73,8 @@ impl Effect {
 }
 
 impl App {
-    /// All steps in one commit, the journal's row with them. Where one step alone fails, it is the step that is at
-    /// fault: the others are carried out without it.
+    /// All steps in one commit, with the number of their transaction. Where one step alone fails, it is the step that is
+    /// at fault: the others are carried out without it.
     pub(crate) async fn carry_out(&self, plan: &mut Plan, journal_id: Option<i64>) -> Result<(), StoreError> {
         let (all, batches) = (plan.steps.clone(), plan.batches.clone());
         let write = move |tx: &Tx<'_>| {
@@ -160,7 +160,7 @@ fn is_of_one_step(error: &StoreError) -> bool {
     matches!(error, StoreError::Corrupt(_) | StoreError::Panicked)
 }
 
-/// What machines remember goes with the row that it was made of.
+/// What machines remember goes with the number of the transaction that it was made of.
 fn done(tx: &Tx<'_>, batches: &[CryptoBatch], journal_id: Option<i64>) -> Result<(), StoreError> {
     batches.iter().try_for_each(|batch| batch.put(tx))?;
     journal_id.map_or(Ok(()), |id| tx.journal_done(id))

@@ -1,4 +1,5 @@
-//! An hour without a call: out of the lobbies, so that somebody else finds a place. Thirty days: ended.
+//! `agents.idle_minutes` without a call: out of the lobbies, so that somebody else finds a place.
+//! `agents.disable_after_days`: ended.
 
 use std::sync::Arc;
 

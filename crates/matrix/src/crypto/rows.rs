@@ -1,8 +1,8 @@
 //! Where crypto state lies, seen from here: rows of bytes, and a buffer in front of them.
 //!
 //! Reads go to disk. Writes never do: they gather in the machine's [`WriteBuffer`], which its reads look into first.
-//! So whoever owns the database can commit key state together with the room log and the journal. A batch that was
-//! taken stays readable until it is known to be on disk, so that nothing flickers while the commit runs.
+//! So whoever owns the database can commit key state together with the room log. A batch that was taken stays
+//! readable until it is known to be on disk, so that nothing flickers while the commit runs.
 
 use std::{collections::BTreeMap, fmt};
 
