@@ -9,12 +9,14 @@
 //! The number is also raised once an hour, since a copy that somebody made by hand has the number of the run in which
 //! it was made. A copy by `parlour backup` says itself that it is one.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicI64, Ordering},
+use std::{
+    fmt::Display,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
 };
 
-use parlour_domain::ids::MessageId;
 use parlour_matrix::HsError;
 use parlour_store::{Store, StoreError, Tx};
 use ruma::UserId;
@@ -52,12 +54,13 @@ impl Run {
         Ok(Self { era, raised_ms: AtomicI64::new(0), known: watch::Sender::new(false) })
     }
 
-    /// Begins with the puppet, since Synapse keeps answers by id and appservice, not by user: two puppets must never
-    /// share one. A database put back goes on with ids that it cannot have used before.
-    pub(crate) fn send_txn_id(&self, user: &UserId, submission: MessageId) -> String {
+    /// The id under which a user of ours sends `what`. Begins with the user, since Synapse keeps answers by id and
+    /// appservice, not by user: two puppets must never share one. A database put back goes on with ids that it cannot
+    /// have used before.
+    pub(crate) fn send_txn_id(&self, user: &UserId, what: impl Display) -> String {
         match self.era.load(Ordering::Acquire) {
-            0 => format!("{}.{submission}", user.localpart()),
-            era => format!("{}.{era}.{submission}", user.localpart()),
+            0 => format!("{}.{what}", user.localpart()),
+            era => format!("{}.{era}.{what}", user.localpart()),
         }
     }
 
@@ -157,7 +160,8 @@ impl App {
         };
         match told {
             Ok(content) => Ok(content.and_then(|c| c["run"].as_i64()).unwrap_or(0).max(0)),
-            Err(error @ HsError::Refused { .. }) => {
+            // anything else, from a proxy say, tells nothing of what the homeserver keeps
+            Err(error) if error.is_unrecognized() => {
                 tracing::warn!(%error, "the homeserver keeps no account data: an old database put back is not noticed");
                 Ok(0)
             }
@@ -169,10 +173,7 @@ impl App {
     async fn tell_over_there(&self, run: i64) -> Result<(), DeviceError> {
         let told = self.client.set_account_data(&self.settings.bot, ACCOUNT_DATA, &json!({"run": run})).await;
         match told {
-            Err(error @ HsError::Refused { .. }) => {
-                tracing::debug!(%error, "the homeserver keeps no account data");
-                Ok(())
-            }
+            Err(error) if error.is_unrecognized() => Ok(()),
             told => Ok(told?),
         }
     }
@@ -196,6 +197,7 @@ impl App {
         let write = self.store.write(move |tx| {
             tx.give_up_devices()?;
             tx.spoil_sealed()?;
+            tx.spoil_sealed_sayings()?;
             tx.forget_meta(parlour_store::COPY)?;
             set_number(tx, ERA, run)?;
             set_number(tx, RUN, run)

@@ -1,12 +1,12 @@
 //! What the bridge bot says: claimed here before the homeserver hears of it, gone once it is certainly sent.
 
 use parlour_domain::ids::{MessageId, RoomKey};
-use ruma::OwnedEventId;
+use ruma::{OwnedEventId, OwnedUserId};
 use rusqlite::{OptionalExtension, Row};
 
 use crate::{
     Reader, Sealed, StoreError, Tx,
-    value::{message_id, text},
+    value::{message_id, optional_id, text},
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub struct NewSaying {
     pub event_type: String,
     /// Sealed with the bridge's key.
     pub content: Vec<u8>,
+    /// Said only where nobody else can read it.
+    pub only_for: Option<OwnedUserId>,
     pub made_at_ms: i64,
 }
 
@@ -27,7 +29,8 @@ pub struct Saying {
     pub room: RoomKey,
     pub event_type: String,
     pub content: Vec<u8>,
-    /// Where it goes into an encrypted room.
+    pub only_for: Option<OwnedUserId>,
+    /// Where it goes into an encrypted room. Empty content: see [`Tx::spoil_sealed_sayings`].
     pub encrypted: Option<Sealed>,
     /// The homeserver may have it already.
     pub tried: bool,
@@ -37,9 +40,11 @@ pub struct Saying {
 impl Tx<'_> {
     /// The same mark again changes nothing.
     pub fn put_saying(&self, new: &NewSaying) -> Result<(), StoreError> {
-        let put = "INSERT INTO bot_sayings (mark, room_key, event_type, content, made_at_ms) VALUES (?1, ?2, ?3, ?4, ?5)
-            ON CONFLICT DO NOTHING";
-        let row = (new.mark.0.as_bytes(), new.room.0, &new.event_type, &new.content, new.made_at_ms);
+        let put = "INSERT INTO bot_sayings (mark, room_key, event_type, content, made_at_ms, only_for)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
+        let only_for = new.only_for.as_ref().map(|user| user.as_str());
+        let row =
+            (new.mark.0.as_bytes(), new.room.0, &new.event_type, &new.content, new.made_at_ms, only_for);
         self.0.prepare_cached(put)?.execute(row)?;
         Ok(())
     }
@@ -49,6 +54,14 @@ impl Tx<'_> {
         let set = "UPDATE bot_sayings SET tried = 1, encrypted = ?2, digest = ?3 WHERE saying_id = ?1";
         let (content, digest) = (encrypted.map(|e| &e.content), encrypted.map(|e| e.digest));
         self.0.prepare_cached(set)?.execute((saying, content, digest))?;
+        Ok(())
+    }
+
+    /// What is still to be said was encrypted by devices that are given up: it is encrypted anew. By the digest it is
+    /// still found where the homeserver has it.
+    pub fn spoil_sealed_sayings(&self) -> Result<(), StoreError> {
+        let spoil = "UPDATE bot_sayings SET encrypted = '' WHERE encrypted IS NOT NULL";
+        self.0.prepare_cached(spoil)?.execute([])?;
         Ok(())
     }
 
@@ -98,6 +111,7 @@ fn saying(row: &Row<'_>) -> Result<Saying, StoreError> {
         room: RoomKey(row.get("room_key")?),
         event_type: text(row, "event_type")?,
         content: row.get("content")?,
+        only_for: optional_id(row, "only_for")?,
         encrypted: encrypted.zip(digest).map(|(content, digest)| Sealed { content, digest }),
         tried: row.get("tried")?,
         made_at_ms: row.get("made_at_ms")?,

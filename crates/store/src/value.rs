@@ -25,6 +25,14 @@ pub(crate) fn id<T: for<'a> TryFrom<&'a str>>(text: &str, what: &str) -> Result<
     T::try_from(text).map_err(|_| corrupt(what))
 }
 
+/// A column that may be NULL.
+pub(crate) fn optional_id<T: for<'a> TryFrom<&'a str>>(
+    row: &Row<'_>,
+    column: &str,
+) -> Result<Option<T>, StoreError> {
+    row.get::<_, Option<String>>(column)?.map(|text| id(&text, column)).transpose()
+}
+
 pub(crate) fn text(row: &Row<'_>, column: &str) -> Result<String, StoreError> {
     Ok(row.get(column)?)
 }

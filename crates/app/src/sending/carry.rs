@@ -92,7 +92,7 @@ impl App {
         match self.put_message(&agent, &room, submission).await {
             Ok(event_id) => Attempt::Sent(event_id),
             // looked for and not there, then refused: it was never sent
-            Err(error @ HsError::Refused { .. }) => Attempt::Refused(self.refusal(error)),
+            Err(error) if error.is_final() => Attempt::Refused(self.refusal(error)),
             Err(error) => later(&error),
         }
     }

@@ -4,9 +4,12 @@ mod carry;
 mod flights;
 mod look;
 mod publish;
+mod put;
 mod reseal;
 mod settle;
 
 pub(crate) use flights::Flights;
-pub(crate) use publish::{Order, SEND_TIMEOUT};
+pub(crate) use look::Unclear;
+pub(crate) use publish::Order;
+pub(crate) use put::{ENCRYPTED, MESSAGE, Outgoing};
 pub(crate) use settle::{append, author, cut_back};

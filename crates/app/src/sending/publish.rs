@@ -1,4 +1,4 @@
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use parlour_domain::{
     fault::{Code, Fault},
@@ -7,9 +7,11 @@ use parlour_domain::{
 use parlour_matrix::HsError;
 use parlour_store::{Charge, Claim, Claimed, Overdrawn, Submission};
 use ruma::OwnedRoomId;
-use serde_json::value::RawValue;
 
-use super::flights::{Boarding, Flight, FlightKey};
+use super::{
+    flights::{Boarding, Flight, FlightKey},
+    put::{ENCRYPTED, MESSAGE, Outgoing},
+};
 use crate::{
     app::App,
     devices::Held,
@@ -20,8 +22,6 @@ use crate::{
 
 /// How long a caller waits for the homeserver before it is told `pending`.
 const PATIENCE_MS: i64 = 20_000;
-/// How long the homeserver may take over one send.
-pub(crate) const SEND_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A message that passed all checks.
 #[derive(Clone, Debug)]
@@ -195,28 +195,15 @@ impl App {
         submission: &Submission,
     ) -> Result<ruma::OwnedEventId, HsError> {
         let (event_type, content) = match (&submission.sealed, &submission.content) {
-            (Some(sealed), _) => ("m.room.encrypted", sealed.content.as_str()),
+            (Some(sealed), _) => (ENCRYPTED, sealed.content.as_str()),
             (None, _) if room.may_be_encrypted() => {
                 return Err(HsError::NotSent("the room is encrypted".to_owned()));
             }
-            (None, content) => ("m.room.message", content.as_deref().unwrap_or("{}")),
+            (None, content) => (MESSAGE, content.as_deref().unwrap_or("{}")),
         };
-        let content: &RawValue =
-            serde_json::from_str(content).map_err(|e| HsError::NotSent(e.to_string()))?;
-        // Synapse keeps answers by id and appservice, not by user: two puppets must never share one
-        let user = agent.user_id();
-        let send_txn_id = self.run.send_txn_id(user, submission.id);
-        let slot = submission.sealed.as_ref().and_then(|_| self.keyring.with_device(user));
-        let device = slot.as_ref().and_then(|slot| slot.device());
-        let device_id = device.as_ref().map(|device| &*device.device_id);
-        let sent = self
-            .client
-            .send(user, device_id, &room.room_id, event_type, &send_txn_id, content, SEND_TIMEOUT)
-            .await;
-        if let (Err(error), Some(slot)) = (&sent, &slot) {
-            self.device_refused(slot, error).await;
-        }
-        sent
+        let send_txn_id = self.run.send_txn_id(agent.user_id(), submission.id);
+        let event = Outgoing { event_type, content, send_txn_id: &send_txn_id };
+        self.put_event(agent.user_id(), room, event).await
     }
 
     /// Certain not to have happened: the claim goes, and what it took comes back.

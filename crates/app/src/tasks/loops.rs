@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use parlour_domain::{hops::is_first_beyond, message::Message};
-use parlour_matrix::{HsError, events::notice};
-use ruma::UserId;
-use serde_json::value::RawValue;
+use parlour_matrix::events::notice;
 use tokio::sync::Notify;
 
 use crate::{
     app::App,
     devices::DeviceError,
     live::{AgentLive, RoomLive},
+    sending::{ENCRYPTED, MESSAGE, Outgoing},
 };
 
 /// What was said longer ago than this is history by now, and nobody's news.
@@ -66,13 +65,16 @@ impl App {
         });
         let people = room.with_members(|m| !m.joined(|user| !self.is_ours(user)).is_empty());
         let Some(agent) = self.agents.by_user(&message.sender).filter(|_| first && people) else { return };
+        if !self.until_run_known().await {
+            return;
+        }
         // the same however often it is tried, so that the homeserver takes it once
-        let send_txn_id = format!("{}.loop.{}", agent.user_id().localpart(), message.message_id);
+        let send_txn_id = self.run.send_txn_id(agent.user_id(), format_args!("loop.{}", message.message_id));
         let mut pause_ms = FIRST_PAUSE_MS;
         for _ in 0..TRIES {
             match self.say_stopped(&agent, room, &send_txn_id).await {
                 Ok(()) => return,
-                Err(DeviceError::Homeserver(HsError::Refused { .. })) => return,
+                Err(DeviceError::Homeserver(error)) if error.is_final() => return,
                 Err(error) => {
                     tracing::info!(%error, room = %room.room_id, "cannot tell people of a loop yet");
                 }
@@ -96,30 +98,15 @@ impl App {
             let (sealed, mut held) = self.seal(agent.user_id(), room, content.get()).await?;
             self.commit_device(&mut held).await?;
             drop(held);
-            let content: &RawValue =
-                serde_json::from_str(&sealed.content).map_err(|_| DeviceError::TooLarge)?;
-            return self.put_notice(agent.user_id(), room, "m.room.encrypted", send_txn_id, content).await;
+            let event = Outgoing { event_type: ENCRYPTED, content: &sealed.content, send_txn_id };
+            self.put_event(agent.user_id(), room, event).await?;
+            return Ok(());
         }
         let bot = self.settings.bot.as_ref();
         let speaker = if room.with_members(|m| m.is_joined(bot)) { bot } else { agent.user_id() };
-        self.put_notice(speaker, room, "m.room.message", send_txn_id, &content).await
-    }
-
-    async fn put_notice(
-        &self,
-        speaker: &UserId,
-        room: &RoomLive,
-        event_type: &str,
-        send_txn_id: &str,
-        content: &RawValue,
-    ) -> Result<(), DeviceError> {
-        let slot = (event_type == "m.room.encrypted").then(|| self.keyring.with_device(speaker)).flatten();
-        let device = slot.and_then(|slot| slot.device());
-        let device_id = device.as_ref().map(|d| &*d.device_id);
-        let timeout = crate::sending::SEND_TIMEOUT;
-        let sent =
-            self.client.send(speaker, device_id, &room.room_id, event_type, send_txn_id, content, timeout);
-        sent.await.map(drop).map_err(DeviceError::from)
+        let event = Outgoing { event_type: MESSAGE, content: content.get(), send_txn_id };
+        self.put_event(speaker, room, event).await?;
+        Ok(())
     }
 }
 

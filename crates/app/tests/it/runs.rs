@@ -1,8 +1,9 @@
 //! Which run it is, and what follows where the database is an old one.
 
 use parlour_testkit::{Bridge, Call, FakeHomeserver, Mishap, When, named};
+use rstest::rstest;
 
-use crate::support::id;
+use crate::support::{id, pass_until};
 
 /// The number that the homeserver keeps.
 fn run(hs: &FakeHomeserver) -> i64 {
@@ -31,8 +32,12 @@ async fn each_start_raises_the_number_that_the_homeserver_keeps() {
 }
 
 /// Synapse would give the old event's id for the new words, and nobody would see them.
+#[rstest]
+#[case::told_at_once(None)]
+#[case::told_after_a_proxys_404(Some(404))]
+#[case::told_after_a_proxys_403(Some(403))]
 #[tokio::test]
-async fn an_old_database_uses_no_send_txn_id_again() {
+async fn an_old_database_uses_no_send_txn_id_again(#[case] proxy: Option<u16>) {
     let mut bridge = Bridge::start().await;
     let agent = bridge.join("Robin").await;
     bridge.stop().await;
@@ -42,9 +47,12 @@ async fn an_old_database_uses_no_send_txn_id_again() {
     agent.send(named(&id(1), "what the copy does not know")).await.unwrap();
     bridge.stop().await;
     bridge.put_back(&copy);
+    proxy.into_iter().for_each(|status| bridge.hs.next(Call::AccountData, Mishap::of_proxy(status)));
     bridge.boot().await;
     bridge.ready().await;
-    agent.send(named(&id(1), "something else")).await.unwrap();
+    let sending = agent.send(named(&id(1), "something else"));
+    pass_until(&bridge, "it is told", || bridge.hs.calls(Call::Send) == 2).await;
+    sending.await.unwrap();
     assert_eq!(bridge.hs.texts(&bridge.lobby()), ["what the copy does not know", "something else"]);
 }
 

@@ -19,6 +19,7 @@ fn saying(n: u8) -> NewSaying {
         room: ROOM,
         event_type: "m.room.message".to_owned(),
         content: vec![n],
+        only_for: None,
         made_at_ms: i64::from(n),
     }
 }
@@ -55,6 +56,21 @@ fn sayings_keep_their_order_and_their_bytes() {
     assert_eq!((first.tried, first.encrypted.as_ref()), (true, Some(&sealed)));
     store.write(move |tx| tx.saying_sent(&first, &owned_event_id!("$said")));
     assert_eq!(store.read(|r| r.next_saying(ROOM)).unwrap().mark, saying(2).mark);
+}
+
+/// What an old database's devices encrypted is encrypted anew, and still known by its digest.
+#[test]
+fn spoiled_sayings_keep_their_digest_and_whom_they_are_for() {
+    let store = Fixture::new();
+    let letter = NewSaying { only_for: Some(owned_user_id!("@ada:x")), ..saying(1) };
+    store.write(move |tx| tx.put_saying(&letter));
+    let id = store.read(|r| r.next_saying(ROOM)).unwrap().id;
+    let sealed = Sealed { content: "{}".to_owned(), digest: [7; 32] };
+    store.write(move |tx| tx.saying_tried(id, Some(&sealed)));
+    store.write(|tx| tx.spoil_sealed_sayings());
+    let first = store.read(|r| r.next_saying(ROOM)).unwrap();
+    assert_eq!(first.encrypted, Some(Sealed { content: String::new(), digest: [7; 32] }));
+    assert_eq!(first.only_for, Some(owned_user_id!("@ada:x")));
 }
 
 #[test]
