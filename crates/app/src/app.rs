@@ -11,6 +11,7 @@ use crate::{
     devices::Keyring,
     hub::Hub,
     ingest::Handover,
+    lanes::Lanes,
     live::{Agents, Doors, Members, Rooms, Visitors},
     lobbies::Places,
     manners::Manners,
@@ -51,6 +52,9 @@ pub struct App {
     pub(crate) strays: Mutex<Vec<(OwnedUserId, OwnedRoomId)>>,
     /// Told when an invitation came, or a room's tombstone.
     pub(crate) invited: tokio::sync::Notify,
+    /// A tombstone was read.
+    pub(crate) upgraded: tokio::sync::Notify,
+    pub(crate) following: Lanes<OwnedRoomId>,
     /// For what the writer's thread does on our behalf.
     pub(crate) me: Weak<App>,
     /// See [`App::arrived_through`].
@@ -118,6 +122,8 @@ impl App {
             places: Arc::default(),
             strays: Mutex::default(),
             invited: tokio::sync::Notify::new(),
+            upgraded: tokio::sync::Notify::new(),
+            following: Lanes::default(),
             me: me.clone(),
             arrived_through: AtomicI64::new(newest.0),
             run,

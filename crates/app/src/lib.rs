@@ -15,6 +15,7 @@ mod hops;
 mod hub;
 mod inbox;
 mod ingest;
+mod lanes;
 mod live;
 mod lobbies;
 mod manners;

@@ -1,15 +1,17 @@
 //! People invite puppets into their rooms: followed or declined, by the operator's rule.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use parlour_domain::{
     ids::{CatalogId, Pos},
     knock::{Answer, Way},
+    quota::DAY_MS,
     room::RoomKind,
 };
 use parlour_matrix::HsError;
-use parlour_store::{Invitation, NewPrivateRoom, StoreError, Tx};
-use ruma::{OwnedServerName, RoomId};
+use parlour_store::{BotInvitation, Invitation, NewPrivateRoom, StoreError, Tx};
+use ruma::{OwnedRoomId, OwnedServerName, RoomId};
+use tokio::sync::Notify;
 
 use super::backfill::BackfillError;
 use crate::{
@@ -19,6 +21,8 @@ use crate::{
 };
 
 const PAUSE_MS: i64 = 5_000;
+/// What could not be followed within a day is not followed any more.
+pub(crate) const FOLLOW_EFFORT_MS: i64 = DAY_MS;
 
 /// Why an invitation could not be followed yet.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +31,13 @@ pub(crate) enum FollowError {
     Homeserver(#[from] HsError),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl FollowError {
+    /// Trying again changes nothing.
+    pub(crate) fn is_final(&self) -> bool {
+        matches!(self, Self::Homeserver(error) if error.is_final())
+    }
 }
 
 impl From<SurveyError> for FollowError {
@@ -53,53 +64,99 @@ impl App {
         let app = self.clone();
         self.tasks.spawn(async move {
             while !app.tasks.stopping() {
-                let all = app.follow_all().await;
-                let again = async {
-                    match all {
-                        true => std::future::pending().await,
-                        false => app.clock.sleep_until(app.now() + PAUSE_MS).await,
-                    }
-                };
-                tokio::select! {
-                    () = app.invited.notified() => {}
-                    () = again => {}
-                    () = app.tasks.stopped() => {}
-                }
+                let read = app.start_invitations().await;
+                app.until_news(&app.invited, read).await;
+            }
+        });
+        let app = self.clone();
+        self.tasks.spawn(async move {
+            while !app.tasks.stopping() {
+                let all =
+                    app.follow_successors().await & app.finish_moves().await & app.settle_unread().await;
+                app.until_news(&app.upgraded, all).await;
             }
         });
     }
 
-    /// Whether nothing is left that has to be tried again.
-    async fn follow_all(self: &Arc<Self>) -> bool {
-        let mut all = self.follow_successors().await
-            & self.finish_moves().await
-            & self.settle_unread().await
-            & self.follow_bot_invitations().await;
-        let Ok(invitations) = self.store.read(|r| r.invitations()).await else { return false };
-        for invitation in invitations {
+    /// `done`: nothing is left that has to be tried again.
+    async fn until_news(&self, news: &Notify, done: bool) {
+        let again = async {
+            match done {
+                true => std::future::pending().await,
+                false => self.clock.sleep_until(self.now() + PAUSE_MS).await,
+            }
+        };
+        tokio::select! {
+            () = news.notified() => {}
+            () = again => {}
+            () = self.tasks.stopped() => {}
+        }
+    }
+
+    /// `false`: they could not be read.
+    async fn start_invitations(self: &Arc<Self>) -> bool {
+        let Ok((bot, puppets)) = self.open_invitations().await else { return false };
+        let rooms = bot.into_iter().map(|i| i.room_id).chain(puppets.into_iter().map(|i| i.room_id));
+        rooms.collect::<BTreeSet<_>>().into_iter().for_each(|room| self.follow_into(room));
+        true
+    }
+
+    async fn open_invitations(&self) -> Result<(Vec<BotInvitation>, Vec<Invitation>), StoreError> {
+        self.store.read(|r| Ok((r.bot_invitations()?, r.invitations()?))).await
+    }
+
+    fn follow_into(self: &Arc<Self>, room: OwnedRoomId) {
+        if !self.following.enter(room.clone()) {
+            return;
+        }
+        let app = self.clone();
+        self.tasks.spawn(async move {
+            if !app.follow_all_into(&room).await {
+                app.until_news(&Notify::new(), false).await;
+            }
+            app.following.leave(&room);
+            app.invited.notify_one();
+        });
+    }
+
+    /// One after the other, the bot first: whoever is first has the room read. `false`: to be tried again.
+    async fn follow_all_into(self: &Arc<Self>, room: &RoomId) -> bool {
+        let Ok(_place) = self.following.places.acquire().await else { return true };
+        let Ok((bot, puppets)) = self.open_invitations().await else { return false };
+        let mut all = true;
+        for invitation in bot.iter().filter(|i| i.room_id == room) {
+            all &= self.follow_or_give_up(invitation).await;
+        }
+        for invitation in puppets.iter().filter(|i| i.room_id == room) {
             if self.tasks.stopping() {
                 return true;
             }
-            match self.follow_invitation(&invitation).await {
-                Ok(()) => self.forget_invitation(&invitation).await,
-                Err(FollowError::Homeserver(error @ HsError::Refused { .. })) => {
-                    tracing::info!(%error, room = %invitation.room_id, "an invitation cannot be followed");
-                    self.forget_invitation(&invitation).await;
-                }
-                Err(error) => {
-                    tracing::info!(%error, room = %invitation.room_id, "cannot follow an invitation yet");
-                    all = false;
-                }
-            }
+            all &= self.follow_one(invitation).await;
         }
         all
     }
 
-    async fn forget_invitation(&self, invitation: &Invitation) {
+    async fn follow_one(self: &Arc<Self>, invitation: &Invitation) -> bool {
+        match self.follow_invitation(invitation).await {
+            Ok(()) => self.forget_invitation(invitation).await,
+            Err(error) if error.is_final() || invitation.received_at_ms + FOLLOW_EFFORT_MS < self.now() => {
+                tracing::info!(%error, room = %invitation.room_id, "an invitation cannot be followed");
+                self.forget_invitation(invitation).await
+            }
+            Err(error) => {
+                tracing::info!(%error, room = %invitation.room_id, "cannot follow an invitation yet");
+                false
+            }
+        }
+    }
+
+    async fn forget_invitation(&self, invitation: &Invitation) -> bool {
         let (agent, room_id) = (invitation.agent, invitation.room_id.clone());
-        if let Err(error) = self.store.write(move |tx| tx.drop_invitation(agent, &room_id)).await {
+        let forgotten = self.store.write(move |tx| tx.drop_invitation(agent, &room_id)).await;
+        if let Err(error) = &forgotten {
             tracing::warn!(%error, "cannot forget an invitation that is done with");
         }
+        forgotten.is_ok()
     }
 }
 

@@ -8,7 +8,7 @@ use parlour_domain::{
 use parlour_testkit::{Bridge, Call, Texts, eventually, eventually_is, homeserver::RoomSetup, wait};
 use rstest::rstest;
 
-use crate::support::{code, text};
+use crate::support::{code, pass_until, text};
 
 fn private() -> RoomSetup<'static> {
     RoomSetup { join_rule: "invite", ..RoomSetup::default() }
@@ -138,6 +138,21 @@ async fn an_invitation_outlives_a_crash() {
     bridge.boot().await;
     bridge.ready().await;
     assert!(rooms(&bridge, &agent, 2).await.contains(&room));
+}
+
+#[tokio::test]
+async fn a_room_that_cannot_be_entered_holds_up_no_other() {
+    let bridge = Bridge::start().await;
+    let (agent, other, ada) =
+        (bridge.join("Scout").await, bridge.join("Other").await, bridge.hs.person("ada"));
+    let (silent, room) = (ada.make_room(&private()), ada.make_room(&private()));
+    let held = bridge.hs.hold(Call::Join, parlour_testkit::When::Before);
+    ada.invite(&silent, agent.user_id.as_str());
+    held.arrived().await;
+    ada.invite(&room, other.user_id.as_str());
+    eventually_is("the other is in", || bridge.hs.is_joined(&room, other.user_id.as_str())).await;
+    held.cut();
+    pass_until(&bridge, "both are in", || bridge.hs.is_joined(&silent, agent.user_id.as_str())).await;
 }
 
 #[tokio::test]
