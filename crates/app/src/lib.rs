@@ -17,6 +17,7 @@ mod inbox;
 mod ingest;
 mod live;
 mod lobbies;
+mod looks;
 mod manners;
 mod puppets;
 mod quotas;

@@ -35,6 +35,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("migrations/0012_shared_history.sql")),
         M::up(include_str!("migrations/0013_moves.sql")),
         M::up(include_str!("migrations/0014_person_knocks.sql")),
+        M::up(include_str!("migrations/0016_dressed.sql")),
     ])
 }
 

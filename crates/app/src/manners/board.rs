@@ -131,7 +131,7 @@ mod tests {
 
     use super::*;
 
-    const ALL: Shown = Shown { presence: true, receipts: true, typing: true };
+    const ALL: Shown = Shown { presence: true, receipts: true, typing: true, profiles: false };
 
     /// All calls of the first `seconds`.
     fn run(board: &mut Board, seconds: i64) -> Vec<(i64, &'static str)> {

@@ -24,6 +24,8 @@ pub struct Shown {
     pub presence: bool,
     pub receipts: bool,
     pub typing: bool,
+    /// A picture, and a profile that says what they are.
+    pub profiles: bool,
 }
 
 /// Something that may show.
@@ -52,7 +54,7 @@ impl Manners {
     }
 
     fn is_wanted(&self, news: &News) -> bool {
-        let Shown { presence, receipts, typing } = self.shown;
+        let Shown { presence, receipts, typing, .. } = self.shown;
         match news {
             News::Waits(_) | News::Rests(_) => presence,
             News::Given(..) | News::Spoke(..) => typing,

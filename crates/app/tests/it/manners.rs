@@ -11,7 +11,8 @@ use crate::support::{begin, pass_until, settled, text};
 
 async fn showing(change: impl FnOnce(&mut Setup)) -> (Bridge, Person) {
     let bridge = Bridge::with(|setup| {
-        setup.settings.people.shown = Switches { presence: true, receipts: true, typing: true };
+        setup.settings.people.shown =
+            Switches { presence: true, receipts: true, typing: true, profiles: false };
         change(setup);
     })
     .await;

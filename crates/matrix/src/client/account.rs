@@ -95,12 +95,48 @@ impl Client {
         request.json(&json!({"displayname": name})).done().await
     }
 
+    /// Sets somebody's picture, in all their rooms too.
+    ///
+    /// # Errors
+    /// See [`HsError`].
+    pub async fn set_avatar(&self, user: &UserId, url: &str) -> Result<(), HsError> {
+        self.put_profile("set_avatar", user, "avatar_url", &url.into()).await
+    }
+
+    /// Sets a field of somebody's profile (MSC4133, Matrix 1.16).
+    ///
+    /// # Errors
+    /// See [`HsError`]; refused by homeservers without it.
+    pub async fn set_profile_field(&self, user: &UserId, key: &str, value: &Value) -> Result<(), HsError> {
+        self.put_profile("set_profile_field", user, key, value).await
+    }
+
+    async fn put_profile(
+        &self,
+        name: &'static str,
+        user: &UserId,
+        key: &str,
+        value: &Value,
+    ) -> Result<(), HsError> {
+        let request = self.request(name, Method::PUT, V3, &["profile", user.as_str(), key]).by(user);
+        request.json(&json!({key: value})).done().await
+    }
+
     /// The profile of anybody; empty for somebody whom the homeserver does not know.
     ///
     /// # Errors
     /// See [`HsError`].
     pub async fn profile(&self, user: &UserId) -> Result<Profile, HsError> {
         Ok(self.find_profile(user).await?.unwrap_or_default())
+    }
+
+    /// The profile of a user of ours, also on a homeserver that shows profiles only to who shares a room.
+    ///
+    /// # Errors
+    /// See [`HsError`].
+    pub async fn own_profile(&self, user: &UserId) -> Result<Profile, HsError> {
+        let request = self.request("own_profile", Method::GET, V3, &["profile", user.as_str()]).by(user);
+        request.call::<Box<RawValue>>().await.map(|raw| Profile::read(&raw))
     }
 
     /// The profile of anybody; `None`: the homeserver knows nobody of that name.
