@@ -31,8 +31,8 @@ const STRETCHES: [(&str, [bool; 3]); 6] = [
     ("all", [true, true, true]),
     OFF,
 ];
-/// Until all wait, and all are shown.
-const SETTLES_SECONDS: u64 = 35;
+/// Until all wait and all are shown; and a minute after its start the bridge looks through rooms for what it missed.
+const SETTLES_SECONDS: u64 = 80;
 const SWITCHES: [&str; 3] = ["PRESENCE", "RECEIPTS", "TYPING"];
 
 pub(super) async fn run(world: &mut World) -> Result<Value> {

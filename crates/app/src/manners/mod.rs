@@ -57,9 +57,9 @@ impl Manners {
         let Shown { presence, receipts, typing, .. } = self.shown;
         match news {
             News::Waits(_) | News::Rests(_) => presence,
-            News::Given(..) | News::Spoke(..) => typing,
+            News::Spoke(..) => presence || typing,
             News::Acknowledged(..) => receipts || typing,
-            News::Ended(_) => presence || receipts || typing,
+            News::Given(..) | News::Ended(_) => presence || receipts || typing,
         }
     }
 
@@ -90,9 +90,6 @@ impl Manners {
         woke: impl Iterator<Item = &'a Entry>,
         is_meant: impl Fn(&Entry) -> bool,
     ) {
-        if !self.shown.typing {
-            return;
-        }
         let given: Vec<_> = woke.map(|e| (e.message.room, is_meant(e))).collect();
         if !given.is_empty() {
             self.tell(News::Given(agent, given));

@@ -93,6 +93,28 @@ async fn in_a_crowd_only_who_is_meant_types() {
     assert_eq!(typing, [Typing(who(&agents[3]), true)]);
 }
 
+/// Whose receipt somebody waits for is not kept waiting by those who only listen.
+#[tokio::test]
+async fn in_a_crowd_the_receipt_of_who_is_meant_moves_first() {
+    let (bridge, ada) = showing(|s| s.settings.limits.lobby_entries_per_source_hour = 99).await;
+    let mut agents = vec![];
+    for n in 0..11 {
+        agents.push(settled(&bridge, &format!("Robin {n}")).await);
+    }
+    let waiting = begin(&bridge, &agents[10], wait(30)).await;
+    let said = ada.say_to(&bridge.lobby(), &who(&agents[10]), "you there");
+    waiting.await.unwrap();
+    for agent in &agents {
+        agent.look().await.unwrap();
+        agent.ack(&said).await.unwrap();
+    }
+    let read = |shown: &[Shown]| shown.iter().filter(|s| matches!(s, Read(..))).count();
+    until(&bridge, "all have read", |shown| read(shown) == agents.len()).await;
+    let all: Vec<Shown> = bridge.hs.shown().into_iter().filter(|s| matches!(s, Read(..))).collect();
+    let at = all.iter().position(|s| *s == Read(who(&agents[10]), said.clone()));
+    assert!(at.is_some_and(|at| at <= 3), "three of the others may have been sooner: {at:?}");
+}
+
 #[tokio::test]
 async fn each_switch_turns_its_own_off() {
     let off = Switches::default();

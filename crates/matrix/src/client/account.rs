@@ -5,7 +5,10 @@ use ruma::{OwnedUserId, UserId};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-use super::{Client, HsError, request::V3};
+use super::{
+    Client, HsError,
+    request::{Request, V3},
+};
 use crate::json::Fields;
 
 /// How a registration ended; either way the account is ours to use.
@@ -83,7 +86,7 @@ impl Client {
         method: Method,
         user: &UserId,
         kind: &str,
-    ) -> super::request::Request<'_> {
+    ) -> Request<'_> {
         self.request(name, method, V3, &["user", user.as_str(), "account_data", kind]).by(user)
     }
 
@@ -135,8 +138,7 @@ impl Client {
     /// # Errors
     /// See [`HsError`].
     pub async fn own_profile(&self, user: &UserId) -> Result<Profile, HsError> {
-        let request = self.request("own_profile", Method::GET, V3, &["profile", user.as_str()]).by(user);
-        request.call::<Box<RawValue>>().await.map(|raw| Profile::read(&raw))
+        Ok(read_profile(self.profile_request(user).by(user)).await?.unwrap_or_default())
     }
 
     /// The profile of anybody; `None`: the homeserver knows nobody of that name.
@@ -144,12 +146,19 @@ impl Client {
     /// # Errors
     /// See [`HsError`].
     pub async fn find_profile(&self, user: &UserId) -> Result<Option<Profile>, HsError> {
-        let request = self.request("profile", Method::GET, V3, &["profile", user.as_str()]);
-        match request.call::<Box<RawValue>>().await {
-            Ok(raw) => Ok(Some(Profile::read(&raw))),
-            Err(error) if is_nobody(&error) => Ok(None),
-            Err(error) => Err(error),
-        }
+        read_profile(self.profile_request(user)).await
+    }
+
+    fn profile_request(&self, user: &UserId) -> Request<'_> {
+        self.request("profile", Method::GET, V3, &["profile", user.as_str()])
+    }
+}
+
+async fn read_profile(request: Request<'_>) -> Result<Option<Profile>, HsError> {
+    match request.call::<Box<RawValue>>().await {
+        Ok(raw) => Ok(Some(Profile::read(&raw))),
+        Err(error) if is_nobody(&error) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
