@@ -23,6 +23,8 @@ pub(crate) struct Program {
     pub(crate) binary: PathBuf,
     pub(crate) config: PathBuf,
     pub(crate) log: PathBuf,
+    /// Over the config, for the next start.
+    pub(crate) env: Vec<(String, String)>,
 }
 
 /// A bridge process: one of ours, or one that somebody else started.
@@ -47,6 +49,17 @@ impl Bridge {
             Self::Foreign { pid, restart, pid_file } => {
                 pid.is_some() && restart.is_some() && pid_file.is_some()
             }
+        }
+    }
+
+    pub(crate) fn is_ours(&self) -> bool {
+        matches!(self, Self::Ours { .. })
+    }
+
+    /// What stands over the config from the next start on, where the bridge is ours.
+    pub(crate) fn set_env(&mut self, env: &[(String, String)]) {
+        if let Self::Ours { program, .. } = self {
+            program.env = env.to_vec();
         }
     }
 
@@ -131,6 +144,7 @@ impl Program {
 
     fn command(&self, subcommand: &str) -> Command {
         let mut command = Command::new(&self.binary);
+        command.envs(self.env.iter().cloned());
         command.arg(subcommand).arg("--config").arg(&self.config).stdin(Stdio::null()).stdout(Stdio::null());
         let log = File::options().create(true).append(true).open(&self.log);
         command.stderr(log.map_or_else(|_| Stdio::null(), Stdio::from));
@@ -166,7 +180,7 @@ mod tests {
         let binary = folder.join("bridge");
         std::fs::write(&binary, format!("#!/bin/sh\n{text}\n")).unwrap();
         std::fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o755)).unwrap();
-        Program { binary, config: "unused".into(), log: folder.join("log") }
+        Program { binary, config: "unused".into(), log: folder.join("log"), env: vec![] }
     }
 
     #[tokio::test]

@@ -30,7 +30,7 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Parser, Subcommand, ValueEnum as _};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
@@ -183,15 +183,22 @@ async fn obey(command: Command) -> Result<bool> {
 
 async fn measure_all(all: All) -> Result<bool> {
     let run = all.run.prepared()?;
-    let setup = Setup {
+    let mut setup = Setup {
         binary: all.parlour,
         venv: all.venv,
         work: all.work,
         keep: all.keep,
         sizes: run.sizes.clone(),
+        presence: false,
     };
-    let mut stage = Stage::set_up(setup).await?;
-    run.measure(&mut stage.world).await
+    let mut report = Report::default();
+    let (presence, without) = run.scenarios.iter().partition::<Vec<_>, _>(|s| s.is_about_presence());
+    for (on, scenarios) in [(false, without), (true, presence)].into_iter().filter(|(_, s)| !s.is_empty()) {
+        setup.presence = on;
+        let mut stage = Stage::set_up(&setup).await?;
+        report.measure(&mut stage.world, &scenarios).await;
+    }
+    run.judge(report)
 }
 
 async fn measure_attached(attach: Attach) -> Result<bool> {
@@ -212,11 +219,12 @@ async fn measure_attached(attach: Attach) -> Result<bool> {
         crowd_lobbies: vec![],
     };
     let mut world = World::new(parts).await?;
-    let met = run.measure(&mut world).await;
+    let mut report = Report::default();
+    report.measure(&mut world, &run.scenarios).await;
     if !keep {
         world.leave_all().await;
     }
-    met
+    run.judge(report)
 }
 
 impl Run {
@@ -232,19 +240,35 @@ impl Run {
         Ok(self)
     }
 
-    /// Runs the scenarios, prints the table, writes the report. Whether the exit code is to be 0.
-    async fn measure(&self, world: &mut World) -> Result<bool> {
+    /// Prints the table, writes the report. Whether the exit code is to be 0.
+    fn judge(&self, report: Report) -> Result<bool> {
+        let mut blocks = Value::Object(report.blocks);
+        blocks["rateLimitedAnswers"] = json!(report.limited);
+        blocks["quick"] = json!(self.sizes.quick);
+        blocks["targets"] = targets::judged(&blocks);
+        progress(format_args!("\n{}", targets::table(&blocks)));
+        write_report(self.out.as_deref(), &blocks)?;
+        Ok(!self.strict || targets::all_met(&blocks))
+    }
+}
+
+/// What was found out so far.
+#[derive(Default)]
+struct Report {
+    blocks: Map<String, Value>,
+    limited: usize,
+}
+
+impl Report {
+    /// Runs the scenarios. What `machine` and `bridgeAtStart` tell is from the first time.
+    async fn measure(&mut self, world: &mut World, scenarios: &[Scenario]) {
         let before = machine::load();
         let at_start = world.bridge_figures();
-        let mut report = Value::Object(scenarios::run(world, &self.scenarios).await);
-        report["bridgeAtStart"] = at_start;
-        report["rateLimitedAnswers"] = json!(world.api.limited());
-        report["machine"] = json!({"before": before, "after": machine::load()});
-        report["quick"] = json!(self.sizes.quick);
-        report["targets"] = targets::judged(&report);
-        progress(format_args!("\n{}", targets::table(&report)));
-        write_report(self.out.as_deref(), &report)?;
-        Ok(!self.strict || targets::all_met(&report))
+        self.blocks.append(&mut scenarios::run(world, scenarios).await);
+        self.limited += world.api.limited();
+        self.blocks.entry("bridgeAtStart").or_insert(at_start);
+        let machine = json!({"before": before, "after": machine::load()});
+        self.blocks.entry("machine").or_insert(machine);
     }
 }
 

@@ -39,6 +39,15 @@ pub(crate) struct Sizes {
     /// Encrypted events straight to the bridge's appservice port
     #[arg(long, default_value_t = 6000)]
     pub(crate) sealed_ingest: usize,
+    /// Agents that wait while a person speaks, with presence, receipts and typing on and off
+    #[arg(long, default_value_t = 200)]
+    pub(crate) manners: usize,
+    /// Seconds that each of them is measured
+    #[arg(long, default_value_t = 60)]
+    pub(crate) manners_seconds: u64,
+    /// How often each of them is measured
+    #[arg(long, default_value_t = 1)]
+    pub(crate) manners_rounds: u64,
     /// A short run to try the harness: the numbers above are not looked at, and the figures mean little
     #[arg(long)]
     pub(crate) quick: bool,
@@ -63,6 +72,9 @@ impl Sizes {
             idle_seconds: 5,
             sealed_fanout: 5,
             sealed_ingest: 300,
+            manners: 10,
+            manners_seconds: 5,
+            manners_rounds: 1,
             quick: true,
         }
     }

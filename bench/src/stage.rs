@@ -47,22 +47,24 @@ pub(crate) struct Setup {
     pub(crate) work: PathBuf,
     pub(crate) keep: bool,
     pub(crate) sizes: Sizes,
+    /// Whether the homeserver has presence: its noise is not ours, but where it is what is measured.
+    pub(crate) presence: bool,
 }
 
 impl Stage {
     /// Sets everything up and waits until the bridge is ready. Called from the main thread: Synapse ends with its starter.
-    pub(crate) async fn set_up(setup: Setup) -> Result<Self> {
+    pub(crate) async fn set_up(setup: &Setup) -> Result<Self> {
         let folder = Folder::make(&setup.work, setup.keep)?;
         let binary = setup.binary.canonicalize();
         let binary = binary.with_context(|| format!("there is no bridge at {}", setup.binary.display()))?;
         let files = Files::write(&folder.path, binary)?;
         progress(format_args!("starting Synapse in {}", folder.path.display()));
         parlour_synapse::install(&setup.venv)?;
-        let synapse = Synapse::start(files.synapse(&setup.venv, &folder.path))?;
+        let synapse = Synapse::start(files.synapse(setup, &folder.path))?;
         let mut bridge = Bridge::Ours { program: files.program.clone(), child: None };
         bridge.start()?;
         wait_until_ready(&files.bridge_url, &mut bridge).await?;
-        let world = World::new(files.parts(&synapse, bridge, setup.sizes)?).await?;
+        let world = World::new(files.parts(&synapse, bridge, setup.sizes.clone())?).await?;
         Ok(Self { world, _synapse: synapse, _folder: folder })
     }
 }
@@ -91,7 +93,12 @@ struct Files {
 impl Files {
     fn write(folder: &Path, binary: PathBuf) -> Result<Self> {
         let (hs_port, bridge_port, floor_port) = (free_port()?, free_port()?, free_port()?);
-        let program = Program { binary, config: folder.join("parlour.toml"), log: folder.join("bridge.log") };
+        let program = Program {
+            binary,
+            config: folder.join("parlour.toml"),
+            log: folder.join("bridge.log"),
+            env: vec![],
+        };
         let files = Self {
             program,
             registration: folder.join("registration.yaml"),
@@ -105,14 +112,14 @@ impl Files {
         Ok(files)
     }
 
-    /// Presence off, as its noise is not ours; Synapse's rate limits are off by default. It pushes an event to one
-    /// appservice after the other, in this order: the floor comes first, so that the bridge is not flattered.
-    fn synapse(&self, venv: &Path, folder: &Path) -> Config {
-        let mut config = Config::new(venv, folder.join("synapse"));
+    /// Synapse's rate limits are off by default. It pushes an event to one appservice after the other, in this order: the
+    /// floor comes first, so that the bridge is not flattered.
+    fn synapse(&self, setup: &Setup, folder: &Path) -> Config {
+        let mut config = Config::new(&setup.venv, folder.join("synapse"));
         config.port = self.hs_port;
         SERVER_NAME.clone_into(&mut config.server_name);
         config.registrations = vec![self.floor_registration.clone(), self.registration.clone()];
-        config.extra = Map::from_iter([("presence".to_owned(), json!({"enabled": false}))]);
+        config.extra = Map::from_iter([("presence".to_owned(), json!({"enabled": setup.presence}))]);
         config
     }
 
@@ -142,6 +149,8 @@ fn config(folder: &Path, hs_port: u16, bridge_port: u16) -> Result<String> {
         "server": {"listen": listen, "public_url": format!("http://{listen}"), "appservice_url": format!("http://{listen}")},
         "storage": {"path": folder.join("data")},
         "lobby": lobbies,
+        // what they cost the homeserver is a scenario of its own
+        "people": {"presence": false, "receipts": false, "typing": false, "profiles": false},
         "limits": limits(),
     });
     toml::to_string_pretty(&config).context("the bridge's config cannot be written as TOML")

@@ -88,6 +88,12 @@ const TARGETS: &[Target] = &[
     target("MCP, memory grown by 10,000 handshakes", "/mcp/handshakes/grownKiB", AtMost(1024.0), "KiB"),
     target("MCP, waiting call in JSON, memory", "/mcp/json/rssKiBPerWaitingCall", AtMost(64.0), "KiB"),
     target("MCP, waiting call in a stream, memory", "/mcp/stream/rssKiBPerWaitingCall", AtMost(64.0), "KiB"),
+    target(
+        "200 agents' presence, receipts, typing: homeserver CPU",
+        "/manners/extraPercent/all",
+        AtMost(25.0),
+        "%",
+    ),
     target("answers 429 (any spoils the run)", "/rateLimitedAnswers", AtMost(0.0), ""),
 ];
 

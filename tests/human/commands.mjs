@@ -61,6 +61,13 @@ export const commands = {
     const events = timeline.getEvents().filter((event) => !event.status && isMessage(event)).slice(-wanted);
     return { messages: await Promise.all(events.map((event) => decrypted(client, event))) };
   },
+  // {mxc}: somebody's picture as small as clients show it beside a message
+  async picture({ client, accessToken }, c) {
+    const url = client.mxcUrlToHttp(c.mxc, 32, 32, "crop", false, true, true);
+    const response = await fetch(url, { headers: { Authorization: `Bearer ${accessToken}` } });
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    return { status: response.status, contentType: response.headers.get("content-type"), bytes: bytes.length };
+  },
   // {user}: what this client can say of somebody's devices
   async devices({ client }, c) {
     const crypto = client.getCrypto();

@@ -1,6 +1,7 @@
 // What a person's client shows, as JSON lines. Kinds: message, edit, reaction, redaction, redacted, undecryptable (told
-// again as what it is, with `late`, if its key comes after all), member, my_membership, state, typing, warning, other.
-import { MatrixEventEvent, RoomEvent, RoomMemberEvent } from "matrix-js-sdk";
+// again as what it is, with `late`, if its key comes after all), member, my_membership, state, typing, presence, receipt,
+// warning, other.
+import { ClientEvent, MatrixEventEvent, RoomEvent, UserEvent } from "matrix-js-sdk";
 import { EventShieldReason } from "matrix-js-sdk/lib/crypto-api/index.js";
 
 /** How long a key may take before an event counts as undecryptable. */
@@ -9,6 +10,7 @@ const KEY_MS = 8000;
 const SHIELDS = ["none", "grey", "red"];
 let seq = 0;
 const seen = new Set();
+const typists = new Set();
 
 export const write = (line) => process.stdout.write(JSON.stringify(line) + "\n");
 export const emit = (kind, fields) => write({ type: "event", seq: ++seq, kind, ...fields });
@@ -21,9 +23,26 @@ export function listen(client) {
     const by = room.getMember(client.getUserId())?.events?.member;
     emit("my_membership", { room: room.roomId, membership, was, by: by?.getSender(), reason: by?.getContent().reason });
   });
-  client.on(RoomMemberEvent.Typing, (_event, { roomId, userId, typing }) => {
-    if (userId !== client.getUserId()) emit("typing", { room: roomId, sender: userId, typing });
-  });
+  client.on(UserEvent.Presence, (_event, { userId, presence, presenceStatusMsg }) =>
+    emit("presence", { sender: userId, presence, status: presenceStatusMsg }));
+  client.on(RoomEvent.Receipt, (event, room) => onReceipt(event, room));
+  client.on(ClientEvent.Event, (event) => event.getType() === "m.typing" && onTyping(client));
+}
+
+/** Looked for, as the client passes on what members do only in rooms into which it was not invited first. */
+function onTyping(client) {
+  for (const room of client.getRooms())
+    for (const { userId, typing } of room.getMembers()) {
+      const who = room.roomId + userId;
+      if (userId === client.getUserId() || typing === typists.has(who)) continue;
+      typing ? typists.add(who) : typists.delete(who);
+      emit("typing", { room: room.roomId, sender: userId, typing });
+    }
+}
+
+function onReceipt(event, room) {
+  for (const [eventId, kinds] of Object.entries(event.getContent()))
+    for (const sender of Object.keys(kinds["m.read"] ?? {})) emit("receipt", { room: room.roomId, sender, readUpTo: eventId });
 }
 
 async function onTimeline(client, event, toStart) {

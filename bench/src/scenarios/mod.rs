@@ -5,6 +5,7 @@ mod fanout;
 mod idle;
 mod ingest;
 mod join;
+mod manners;
 mod mcp;
 mod relay;
 mod sealed;
@@ -44,11 +45,18 @@ pub(crate) enum Scenario {
     Idle,
     /// The same by MCP: a tool that does nothing, handshakes, waiting calls
     Mcp,
+    /// Presence, receipts and typing of many agents, on and off
+    Manners,
 }
 
 impl Scenario {
     fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned())
+    }
+
+    /// Whether the homeserver has to have presence for it.
+    pub(crate) fn is_about_presence(self) -> bool {
+        self == Self::Manners
     }
 
     async fn run(self, world: &mut World) -> Result<Value> {
@@ -63,6 +71,7 @@ impl Scenario {
             Self::Ingest => ingest::run(world).await,
             Self::Idle => idle::run(world).await,
             Self::Mcp => mcp::run(world).await,
+            Self::Manners => manners::run(world).await,
         }
     }
 }

@@ -67,6 +67,8 @@ pub struct App {
     pub(crate) outage: tokio::sync::Notify,
     pub(crate) loops: Loops,
     pub(crate) manners: Manners,
+    /// Told when somebody has come who has no picture yet.
+    pub(crate) undressed: tokio::sync::Notify,
 }
 
 impl App {
@@ -132,6 +134,7 @@ impl App {
             outage: tokio::sync::Notify::new(),
             loops: Loops::default(),
             manners: Manners::new(shown),
+            undressed: tokio::sync::Notify::new(),
         });
         Ok(app)
     }
@@ -150,6 +153,7 @@ impl App {
         self.start_telling_of_loops();
         self.start_manners();
         self.start_bot();
+        self.start_dressing();
     }
 
     #[must_use]

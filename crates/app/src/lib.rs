@@ -18,6 +18,7 @@ mod ingest;
 mod lanes;
 mod live;
 mod lobbies;
+mod looks;
 mod manners;
 mod puppets;
 mod quotas;

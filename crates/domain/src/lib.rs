@@ -18,6 +18,7 @@ pub mod manners;
 pub mod message;
 pub mod names;
 pub mod people;
+pub mod picture;
 pub mod quota;
 pub mod room;
 pub mod room_ref;

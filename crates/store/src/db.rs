@@ -36,6 +36,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("migrations/0013_moves.sql")),
         M::up(include_str!("migrations/0014_person_knocks.sql")),
         M::up(include_str!("migrations/0015_only_for.sql")),
+        M::up(include_str!("migrations/0016_dressed.sql")),
     ])
 }
 

@@ -8,6 +8,7 @@ mod fill_in;
 mod fixture;
 mod journal;
 mod killed;
+mod looks;
 mod model;
 mod opening;
 mod private_rooms;

@@ -92,6 +92,7 @@ impl App {
         match settled {
             Ok(entered) => {
                 self.agents.give_token(&new.live, token_digest(&new.token));
+                self.undressed.notify_one();
                 let agent = new.live.agent.clone();
                 Ok(Welcome { agent, token: SecretString::from(new.token), entered })
             }

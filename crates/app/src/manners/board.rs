@@ -1,18 +1,24 @@
 //! What is to be shown, and in which order.
 
+use std::collections::BTreeSet;
+
 use parlour_domain::{
     ids::{AgentKey, RoomKey},
-    manners::{Pace, Presence, PresenceBoard, ReceiptBoard, TypistBoard},
+    manners::{Haste, Pace, Presence, PresenceBoard, ReceiptBoard, TypistBoard},
 };
 use ruma::OwnedEventId;
 
 use super::Shown;
 
-/// Between any two calls. Two hundred presences in 25 seconds need eight a second.
+/// Between any two calls.
 const CALL_EVERY_MS: i64 = 80;
 /// Receipts concern the whole room, so they are rarer: some at once, then one in a while.
 const RECEIPT_EVERY_MS: i64 = 2_000;
 const RECEIPTS_AT_ONCE: i64 = 12;
+/// In a crowd those of mere listeners are rarer still: in a room of two hundred each costs Synapse 40 ms (2026-12-01), as
+/// much as a message.
+const LISTENERS_RECEIPT_EVERY_MS: i64 = 20_000;
+const LISTENERS_RECEIPTS_AT_ONCE: i64 = 3;
 /// A homeserver that does not answer is left alone for so long, and then longer.
 const FIRST_PAUSE_MS: i64 = 1_000;
 const LONGEST_PAUSE_MS: i64 = 30_000;
@@ -51,7 +57,9 @@ pub(super) struct Board {
     pub(super) presence: PresenceBoard,
     pub(super) receipts: ReceiptBoard,
     pub(super) typists: TypistBoard,
-    receipt_pace: Pace,
+    /// Who was handed something meant for it, in a room where not all are, and has not read it yet.
+    pub(super) meant: BTreeSet<(AgentKey, RoomKey)>,
+    receipt_paces: [(Haste, Pace); 2],
     /// No call before this.
     free_at_ms: i64,
     pause_ms: i64,
@@ -68,7 +76,11 @@ impl Board {
             presence: PresenceBoard::default(),
             receipts: ReceiptBoard::default(),
             typists: TypistBoard::default(),
-            receipt_pace: Pace::new(RECEIPT_EVERY_MS, RECEIPTS_AT_ONCE),
+            meant: BTreeSet::new(),
+            receipt_paces: [
+                (Haste::Soon, Pace::new(RECEIPT_EVERY_MS, RECEIPTS_AT_ONCE)),
+                (Haste::Some, Pace::new(LISTENERS_RECEIPT_EVERY_MS, LISTENERS_RECEIPTS_AT_ONCE)),
+            ],
             free_at_ms: i64::MIN / 2,
             pause_ms: FIRST_PAUSE_MS,
             no_presence_until_ms: i64::MIN / 2,
@@ -90,19 +102,32 @@ impl Board {
         {
             return Next::Do(Deed::Present(agent, presence));
         }
-        let receipt = self.receipts.next().map(|(at, who)| (at.max(self.receipt_pace.free_at()), who));
-        if let Some((_, agent)) = receipt.filter(|(at, _)| *at <= now_ms)
-            && let Some((room, event_id)) = self.receipts.take(agent, now_ms)
-        {
-            self.receipt_pace.take(now_ms);
-            return Next::Do(Deed::Read(agent, room, event_id));
+        if let Some(deed) = self.next_receipt(now_ms) {
+            return Next::Do(deed);
         }
-        let later = [presence, receipt].into_iter().flatten().map(|(at, _)| at).min();
+        let presence = presence.map(|(at, _)| at);
+        let later = self.receipts_due().map(|(at, ..)| at).chain(presence).min();
         later.map_or(Next::Idle, |at| Next::At(at.max(now_ms + 1)))
     }
 
+    fn next_receipt(&mut self, now_ms: i64) -> Option<Deed> {
+        let (_, haste, agent) = self.receipts_due().find(|(at, ..)| *at <= now_ms)?;
+        let (room, event_id) = self.receipts.take(agent, now_ms)?;
+        self.receipt_paces.iter_mut().filter(|(h, _)| *h == haste).for_each(|(_, pace)| pace.take(now_ms));
+        Some(Deed::Read(agent, room, event_id))
+    }
+
+    /// When the next one of each line may be shown, and whose.
+    fn receipts_due(&self) -> impl Iterator<Item = (i64, Haste, AgentKey)> {
+        let due = |(haste, pace): &(Haste, Pace)| {
+            let (at, agent) = self.receipts.next(*haste)?;
+            Some((at.max(pace.free_at()), *haste, agent))
+        };
+        self.receipt_paces.iter().filter_map(due)
+    }
+
     fn is_anything_due(&self) -> bool {
-        self.typists.is_due() || self.receipts.next().is_some() || self.presence.next(0).is_some()
+        self.typists.is_due() || self.receipts_due().next().is_some() || self.presence.next(0).is_some()
     }
 
     /// A call was answered, or refused for good.
@@ -126,12 +151,12 @@ impl Board {
 
 #[cfg(test)]
 mod tests {
-    use parlour_domain::ids::Pos;
+    use parlour_domain::{ids::Pos, manners::MAX_SHOWN};
     use ruma::owned_event_id;
 
     use super::*;
 
-    const ALL: Shown = Shown { presence: true, receipts: true, typing: true };
+    const ALL: Shown = Shown { presence: true, receipts: true, typing: true, profiles: false };
 
     /// All calls of the first `seconds`.
     fn run(board: &mut Board, seconds: i64) -> Vec<(i64, &'static str)> {
@@ -153,7 +178,8 @@ mod tests {
         for n in 0..200 {
             let agent = AgentKey(n);
             board.presence.waits(agent);
-            board.receipts.read(agent, RoomKey(1), Pos(n), owned_event_id!("$e"), 0);
+            let haste = if n < 20 { Haste::Soon } else { Haste::Some };
+            board.receipts.read(agent, RoomKey(1), (Pos(n), owned_event_id!("$e")), haste, 0);
             board.typists.begins(RoomKey(1), agent, 0);
         }
     }
@@ -167,11 +193,12 @@ mod tests {
         assert!(apart, "never two at once");
         let count = |kind| done.iter().filter(|(_, k)| *k == kind).count();
         assert_eq!(count("typing"), 6);
-        assert_eq!(
-            count("presence"),
-            200 * 4 + done.iter().filter(|(at, k)| *at >= 100_000 && *k == "presence").count()
-        );
-        assert!((12..=62).contains(&count("receipt")), "{}", count("receipt"));
+        let early = done.iter().filter(|(at, k)| *at < 100_000 && *k == "presence").count();
+        assert_eq!(early, 4 * MAX_SHOWN, "each 25 seconds");
+        // those of whom something was meant for in 16 seconds; of the others three, and then one in twenty seconds
+        let receipts: Vec<i64> = done.iter().filter(|(_, k)| *k == "receipt").map(|(at, _)| *at).collect();
+        assert_eq!(receipts.iter().filter(|at| **at > 21_000).count(), 4, "{receipts:?}");
+        assert_eq!(receipts.len(), 20 + 3 + 4, "{receipts:?}");
     }
 
     #[test]
@@ -196,7 +223,8 @@ mod tests {
         board.answered(0);
         board.has_no_presence(0);
         board.presence.waits(AgentKey(2));
-        board.receipts.read(AgentKey(1), RoomKey(1), Pos(1), owned_event_id!("$e"), 0);
+        let read = (Pos(1), owned_event_id!("$e"));
+        board.receipts.read(AgentKey(1), RoomKey(1), read, Haste::Soon, 0);
         assert!(matches!(board.next(100), Next::Do(Deed::Read(..))));
         board.answered(100);
         assert_eq!(board.next(200), Next::At(PRESENCE_AGAIN_MS));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parlour_domain::{
     ids::{AgentKey, RoomKey, Seq},
     inbox::Ack,
-    manners::{Presence, TYPING_SHOWN_MS, shows_typing},
+    manners::{Haste, Presence, TYPING_SHOWN_MS, concerns},
 };
 use parlour_matrix::HsError;
 use ruma::OwnedEventId;
@@ -37,8 +37,14 @@ impl App {
                     self.heed_read(board, agent, ack);
                 }
             }
-            News::Spoke(agent, room) => board.typists.ends(agent, Some(room)),
+            News::Spoke(agent, room) => {
+                board.typists.ends(agent, Some(room));
+                if self.rooms.get(room).is_some_and(|room| self.has_people(&room)) {
+                    self.heed_stir(board, agent);
+                }
+            }
             News::Ended(agent) => {
+                board.meant.retain(|(whose, _)| *whose != agent);
                 board.presence.gone(agent);
                 board.receipts.gone(agent);
                 board.typists.ends(agent, None);
@@ -59,11 +65,27 @@ impl App {
     fn heed_given(&self, board: &mut Board, agent: AgentKey, given: &[(RoomKey, bool)]) {
         for (key, meant) in given {
             let Some(room) = self.rooms.get(*key).filter(|room| self.has_people(room)) else { continue };
-            let agents = room.with_members(|m| m.count_joined(|user| self.settings.is_puppet(user)));
-            if shows_typing(true, *meant, agents) && !board.typists.begins(*key, agent, self.now()) {
+            if !concerns(*meant, self.count_agents(&room)) {
+                continue;
+            }
+            self.heed_stir(board, agent);
+            if board.shown.receipts {
+                board.meant.insert((agent, *key));
+            }
+            if board.shown.typing && !board.typists.begins(*key, agent, self.now()) {
                 dropped("typing");
             }
         }
+    }
+
+    fn heed_stir(&self, board: &mut Board, agent: AgentKey) {
+        if board.shown.presence {
+            board.presence.stirs(agent, self.now());
+        }
+    }
+
+    fn count_agents(&self, room: &RoomLive) -> usize {
+        room.with_members(|m| m.count_joined(|user| self.settings.is_puppet(user)))
     }
 
     /// The newest of what was acknowledged in each room.
@@ -76,8 +98,10 @@ impl App {
                 read.find(|m| m.sender != live.user_id() && seat.sees(m)).cloned()
             });
             if let Some(newest) = newest {
-                let event_id = newest.event_id.clone();
-                board.receipts.read(agent, seat.room, newest.pos, event_id, self.now());
+                let meant = board.meant.remove(&(agent, seat.room));
+                let haste = if concerns(meant, self.count_agents(&room)) { Haste::Soon } else { Haste::Some };
+                let read = (newest.pos, newest.event_id.clone());
+                board.receipts.read(agent, seat.room, read, haste, self.now());
             }
         }
     }

@@ -24,6 +24,8 @@ pub struct Shown {
     pub presence: bool,
     pub receipts: bool,
     pub typing: bool,
+    /// A picture, and a profile that says what they are.
+    pub profiles: bool,
 }
 
 /// Something that may show.
@@ -52,12 +54,12 @@ impl Manners {
     }
 
     fn is_wanted(&self, news: &News) -> bool {
-        let Shown { presence, receipts, typing } = self.shown;
+        let Shown { presence, receipts, typing, .. } = self.shown;
         match news {
             News::Waits(_) | News::Rests(_) => presence,
-            News::Given(..) | News::Spoke(..) => typing,
+            News::Spoke(..) => presence || typing,
             News::Acknowledged(..) => receipts || typing,
-            News::Ended(_) => presence || receipts || typing,
+            News::Given(..) | News::Ended(_) => presence || receipts || typing,
         }
     }
 
@@ -88,9 +90,6 @@ impl Manners {
         woke: impl Iterator<Item = &'a Entry>,
         is_meant: impl Fn(&Entry) -> bool,
     ) {
-        if !self.shown.typing {
-            return;
-        }
         let given: Vec<_> = woke.map(|e| (e.message.room, is_meant(e))).collect();
         if !given.is_empty() {
             self.tell(News::Given(agent, given));

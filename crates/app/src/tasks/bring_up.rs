@@ -59,6 +59,8 @@ impl App {
     fn declare_ready(&self) {
         let before = std::mem::replace(&mut *self.readiness.lock(), Readiness::Ready);
         if before != Readiness::Ready {
+            // the bot is there
+            self.undressed.notify_one();
             tracing::info!("ready: agents can join");
         }
     }

@@ -21,6 +21,7 @@ mod join;
 mod knocks;
 mod leave;
 mod lobbies;
+mod looks;
 mod lookup;
 mod lost;
 mod manners;

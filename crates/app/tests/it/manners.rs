@@ -11,7 +11,8 @@ use crate::support::{begin, pass_until, settled, text};
 
 async fn showing(change: impl FnOnce(&mut Setup)) -> (Bridge, Person) {
     let bridge = Bridge::with(|setup| {
-        setup.settings.people.shown = Switches { presence: true, receipts: true, typing: true };
+        setup.settings.people.shown =
+            Switches { presence: true, receipts: true, typing: true, profiles: false };
         change(setup);
     })
     .await;
@@ -90,6 +91,28 @@ async fn in_a_crowd_only_who_is_meant_types() {
     bridge.clock.advance(1_000);
     let typing: Vec<_> = bridge.hs.shown().into_iter().filter(|s| matches!(s, Typing(..))).collect();
     assert_eq!(typing, [Typing(who(&agents[3]), true)]);
+}
+
+/// Whose receipt somebody waits for is not kept waiting by those who only listen.
+#[tokio::test]
+async fn in_a_crowd_the_receipt_of_who_is_meant_moves_first() {
+    let (bridge, ada) = showing(|s| s.settings.limits.lobby_entries_per_source_hour = 99).await;
+    let mut agents = vec![];
+    for n in 0..11 {
+        agents.push(settled(&bridge, &format!("Robin {n}")).await);
+    }
+    let waiting = begin(&bridge, &agents[10], wait(30)).await;
+    let said = ada.say_to(&bridge.lobby(), &who(&agents[10]), "you there");
+    waiting.await.unwrap();
+    for agent in &agents {
+        agent.look().await.unwrap();
+        agent.ack(&said).await.unwrap();
+    }
+    let read = |shown: &[Shown]| shown.iter().filter(|s| matches!(s, Read(..))).count();
+    until(&bridge, "all have read", |shown| read(shown) == agents.len()).await;
+    let all: Vec<Shown> = bridge.hs.shown().into_iter().filter(|s| matches!(s, Read(..))).collect();
+    let at = all.iter().position(|s| *s == Read(who(&agents[10]), said.clone()));
+    assert!(at.is_some_and(|at| at <= 3), "three of the others may have been sooner: {at:?}");
 }
 
 #[tokio::test]

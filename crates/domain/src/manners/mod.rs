@@ -8,5 +8,5 @@ mod typing;
 
 pub use pace::Pace;
 pub use presence::{MAX_SHOWN, Presence, PresenceBoard};
-pub use receipts::ReceiptBoard;
-pub use typing::{TYPING_SHOWN_MS, TypistBoard, shows_typing};
+pub use receipts::{Haste, ReceiptBoard};
+pub use typing::{TYPING_SHOWN_MS, TypistBoard, concerns};

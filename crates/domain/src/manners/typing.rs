@@ -14,10 +14,10 @@ const FEW_AGENTS: usize = 10;
 const MAX_IN_ROOM: usize = 6;
 const MAX_IN_ALL: usize = 30;
 
-/// Whether an agent that is handed a message shows that it is about to answer.
+/// Whether a message that wakes an agent is for it rather than for whoever listens: people wait for a sign of this one.
 #[must_use]
-pub fn shows_typing(woke: bool, mentioned: bool, agents_in_room: usize) -> bool {
-    woke && (mentioned || agents_in_room <= FEW_AGENTS)
+pub fn concerns(meant: bool, agents_in_room: usize) -> bool {
+    meant || agents_in_room <= FEW_AGENTS
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,18 +104,12 @@ mod tests {
     const ROOM: RoomKey = RoomKey(1);
 
     #[rstest]
-    #[case(true, true, 200, true)]
-    #[case(true, false, 200, false)]
-    #[case(true, false, 11, false)]
-    #[case(true, false, 10, true)]
-    #[case(false, true, 2, false)]
-    fn who_shows_it(
-        #[case] woke: bool,
-        #[case] mentioned: bool,
-        #[case] agents: usize,
-        #[case] expected: bool,
-    ) {
-        assert_eq!(shows_typing(woke, mentioned, agents), expected);
+    #[case(true, 200, true)]
+    #[case(false, 200, false)]
+    #[case(false, 11, false)]
+    #[case(false, 10, true)]
+    fn whom_it_concerns(#[case] meant: bool, #[case] agents: usize, #[case] expected: bool) {
+        assert_eq!(concerns(meant, agents), expected);
     }
 
     #[test]

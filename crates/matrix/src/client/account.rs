@@ -5,7 +5,10 @@ use ruma::{OwnedUserId, UserId};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-use super::{Client, HsError, request::V3};
+use super::{
+    Client, HsError,
+    request::{Request, V3},
+};
 use crate::json::Fields;
 
 /// How a registration ended; either way the account is ours to use.
@@ -83,7 +86,7 @@ impl Client {
         method: Method,
         user: &UserId,
         kind: &str,
-    ) -> super::request::Request<'_> {
+    ) -> Request<'_> {
         self.request(name, method, V3, &["user", user.as_str(), "account_data", kind]).by(user)
     }
 
@@ -95,6 +98,33 @@ impl Client {
         request.json(&json!({"displayname": name})).done().await
     }
 
+    /// Sets somebody's picture, in all their rooms too.
+    ///
+    /// # Errors
+    /// See [`HsError`].
+    pub async fn set_avatar(&self, user: &UserId, url: &str) -> Result<(), HsError> {
+        self.put_profile("set_avatar", user, "avatar_url", &url.into()).await
+    }
+
+    /// Sets a field of somebody's profile (MSC4133, Matrix 1.16).
+    ///
+    /// # Errors
+    /// See [`HsError`]; refused by homeservers without it.
+    pub async fn set_profile_field(&self, user: &UserId, key: &str, value: &Value) -> Result<(), HsError> {
+        self.put_profile("set_profile_field", user, key, value).await
+    }
+
+    async fn put_profile(
+        &self,
+        name: &'static str,
+        user: &UserId,
+        key: &str,
+        value: &Value,
+    ) -> Result<(), HsError> {
+        let request = self.request(name, Method::PUT, V3, &["profile", user.as_str(), key]).by(user);
+        request.json(&json!({key: value})).done().await
+    }
+
     /// The profile of anybody; empty for somebody whom the homeserver does not know.
     ///
     /// # Errors
@@ -103,17 +133,32 @@ impl Client {
         Ok(self.find_profile(user).await?.unwrap_or_default())
     }
 
+    /// The profile of a user of ours, also on a homeserver that shows profiles only to who shares a room.
+    ///
+    /// # Errors
+    /// See [`HsError`].
+    pub async fn own_profile(&self, user: &UserId) -> Result<Profile, HsError> {
+        Ok(read_profile(self.profile_request(user).by(user)).await?.unwrap_or_default())
+    }
+
     /// The profile of anybody; `None`: the homeserver knows nobody of that name.
     ///
     /// # Errors
     /// See [`HsError`].
     pub async fn find_profile(&self, user: &UserId) -> Result<Option<Profile>, HsError> {
-        let request = self.request("profile", Method::GET, V3, &["profile", user.as_str()]);
-        match request.call::<Box<RawValue>>().await {
-            Ok(raw) => Ok(Some(Profile::read(&raw))),
-            Err(error) if is_nobody(&error) => Ok(None),
-            Err(error) => Err(error),
-        }
+        read_profile(self.profile_request(user)).await
+    }
+
+    fn profile_request(&self, user: &UserId) -> Request<'_> {
+        self.request("profile", Method::GET, V3, &["profile", user.as_str()])
+    }
+}
+
+async fn read_profile(request: Request<'_>) -> Result<Option<Profile>, HsError> {
+    match request.call::<Box<RawValue>>().await {
+        Ok(raw) => Ok(Some(Profile::read(&raw))),
+        Err(error) if is_nobody(&error) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

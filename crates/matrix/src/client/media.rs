@@ -1,12 +1,35 @@
-//! Files, as far as encryption needs them: the keys of a room's history.
+//! Files: the keys of a room's history, and pictures of puppets.
 
 use bytes::Bytes;
 use http::Method;
-use ruma::{MxcUri, ServerName};
+use ruma::{MxcUri, ServerName, UserId};
+use serde::Deserialize;
 
 use super::{AsDevice, Client, HsError, SLOW};
 
+#[derive(Deserialize)]
+struct Uploaded {
+    content_uri: String,
+}
+
 impl Client {
+    /// Puts a file on the homeserver (`POST /_matrix/media/v3/upload`); gives its `mxc://` address.
+    ///
+    /// # Errors
+    /// See [`HsError`].
+    pub async fn upload(
+        &self,
+        user: &UserId,
+        content_type: &'static str,
+        name: &str,
+        bytes: Bytes,
+    ) -> Result<String, HsError> {
+        let request = self.request("upload", Method::POST, "/_matrix/media/v3", &["upload"]).by(user);
+        let request = request.query("filename", name).content(content_type, bytes).timeout(SLOW);
+        let uploaded: Uploaded = request.call().await?;
+        Ok(uploaded.content_uri)
+    }
+
     /// The bytes of a file (`GET /_matrix/client/v1/media/download`), at most `limit` of them: a stranger's file must
     /// not fill the memory.
     ///

@@ -32,6 +32,7 @@ pub(super) struct Request<'a> {
     target: String,
     has_query: bool,
     body: Option<Bytes>,
+    content_type: &'static str,
     timeout: Duration,
     /// Instead of the appservice's own.
     token: Option<HeaderValue>,
@@ -60,6 +61,7 @@ impl Client {
             target,
             has_query: false,
             body: None,
+            content_type: "application/json",
             timeout: QUICK,
             token: None,
             limit: usize::MAX,
@@ -107,6 +109,12 @@ impl Request<'_> {
     pub(super) fn bytes(mut self, body: Bytes) -> Self {
         self.body = Some(body);
         self
+    }
+
+    /// A body that is none of JSON.
+    pub(super) fn content(mut self, content_type: &'static str, body: Bytes) -> Self {
+        self.content_type = content_type;
+        self.bytes(body)
     }
 
     /// For the whole call, connecting and reading included.
@@ -157,7 +165,7 @@ impl Request<'_> {
             request = request.header(AUTHORIZATION, token);
         }
         if let Some(body) = self.body {
-            request = request.header(http::header::CONTENT_TYPE, "application/json").body(body);
+            request = request.header(http::header::CONTENT_TYPE, self.content_type).body(body);
         }
         let response = request.send().await.map_err(HsError::transport)?;
         let (status, headers) = (response.status(), response.headers().clone());

@@ -236,6 +236,30 @@ async fn pages_of_messages() {
 }
 
 #[tokio::test]
+async fn pictures_and_profiles_are_set_as_the_user() {
+    let answer = json!({"content_uri": "mxc://x/1", "avatar_url": "mxc://x/y"});
+    let server = json_answer(200, answer).await;
+    let (client, a) = (client(&server.uri()), user_id!("@a:x"));
+    assert_eq!(client.upload(a, "image/png", "a.png", "bytes".into()).await.unwrap(), "mxc://x/1");
+    client.set_avatar(a, "mxc://x/1").await.unwrap();
+    client.set_profile_field(a, "org.x.field", &json!({"n": 1})).await.unwrap();
+    assert_eq!(client.own_profile(a).await.unwrap().avatar_url.as_deref(), Some("mxc://x/y"));
+    let requests = server.received_requests().await.unwrap();
+    let told: Vec<_> = requests.iter().map(|r| (r.url.path(), String::from_utf8_lossy(&r.body))).collect();
+    assert_eq!(told[0], ("/_matrix/media/v3/upload", "bytes".into()));
+    assert_eq!(requests[0].headers["content-type"], "image/png");
+    assert_eq!(
+        told[1],
+        ("/_matrix/client/v3/profile/%40a%3Ax/avatar_url", r#"{"avatar_url":"mxc://x/1"}"#.into())
+    );
+    assert_eq!(
+        told[2],
+        ("/_matrix/client/v3/profile/%40a%3Ax/org.x.field", r#"{"org.x.field":{"n":1}}"#.into())
+    );
+    assert!(requests.iter().all(|r| r.url.query().is_some_and(|query| query.contains("user_id=%40a%3Ax"))));
+}
+
+#[tokio::test]
 async fn a_page_without_events_is_no_page() {
     let server = json_answer(200, json!({})).await;
     let got = client(&server.uri()).messages(user_id!("@a:x"), room_id!("!r:x"), None, false, 1).await;

@@ -107,6 +107,7 @@ impl Config {
                     presence: self.people.presence,
                     receipts: self.people.receipts,
                     typing: self.people.typing,
+                    profiles: self.people.profiles,
                 },
             },
             agents: self.agent_settings(),

@@ -113,6 +113,8 @@ section! {
         receipts: bool = Default("true");
         /// Whether agents show as typing from when they are handed a message meant for them until they answer.
         typing: bool = Default("true");
+        /// Whether agents and the bot are given a picture and a profile that says what they are.
+        profiles: bool = Default("true");
     }
 }
 

@@ -42,7 +42,7 @@ fn answer(w: &mut World, now_ms: i64, request: &Request) -> Result<Answer, Answe
         Call::Versions => return Ok(ok(&json!({"versions": ["v1.11", "v1.16"]}))),
         Call::Register | Call::RegisterProbe => return register(w, request),
         Call::ResolveAlias => return resolve(w, &request.args[0]),
-        Call::Profile => return profile(w, &request.args[0]),
+        Call::Profile => return super::profiles::read(w, &request.args[0]),
         _ => {}
     }
     let user = acting(w, request)?;
@@ -74,6 +74,8 @@ fn answer(w: &mut World, now_ms: i64, request: &Request) -> Result<Answer, Answe
             Ok(ok(&json!({"event_id": w.push(&request.args[0], now_ms, new)})))
         }
         Call::Send => send(w, now_ms, &user, request),
+        Call::Upload => Ok(super::profiles::upload(w)),
+        Call::Avatar | Call::ProfileField => super::profiles::set_field(w, now_ms, &user, request),
         Call::SetPresence | Call::Presence | Call::Receipt | Call::Typing => {
             super::manners::answer(w, &user, request)
         }
@@ -109,13 +111,6 @@ fn resolve(w: &World, alias: &str) -> Result<Answer, Answer> {
     match w.aliases.get(alias) {
         Some(room) => Ok(ok(&json!({"room_id": room, "servers": [SERVER_NAME]}))),
         None => Err(refusal(404, "M_NOT_FOUND", "no such alias")),
-    }
-}
-
-fn profile(w: &World, user: &str) -> Result<Answer, Answer> {
-    match w.users.get(user) {
-        Some(name) => Ok(ok(&json!({"displayname": name}))),
-        None => Err(refusal(404, "M_NOT_FOUND", "no such user")),
     }
 }
 

@@ -5,6 +5,7 @@ mod calls;
 mod manners;
 mod mishap;
 mod person;
+mod profiles;
 mod pump;
 mod reading;
 mod request;

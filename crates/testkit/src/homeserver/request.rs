@@ -38,6 +38,9 @@ pub enum Call {
     Presence,
     Receipt,
     Typing,
+    Upload,
+    Avatar,
+    ProfileField,
 }
 
 pub(crate) type Answer = Response<axum::body::Body>;
@@ -91,6 +94,9 @@ fn decode(text: &str) -> String {
 
 fn route(method: &Method, segments: &[String]) -> Option<(Call, Vec<String>)> {
     let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
+    if let ("POST", ["_matrix", "media", "v3", "upload"]) = (method.as_str(), &*parts) {
+        return Some((Call::Upload, vec![]));
+    }
     let ["_matrix", "client", rest @ ..] = &*parts else { return None };
     let (call, args): (Call, Vec<&str>) = match (method.as_str(), rest) {
         ("GET", ["versions"]) => (Call::Versions, vec![]),
@@ -98,6 +104,8 @@ fn route(method: &Method, segments: &[String]) -> Option<(Call, Vec<String>)> {
         ("GET", ["v3", "account", "whoami"]) => (Call::Whoami, vec![]),
         ("POST", ["v3", "register"]) => (Call::Register, vec![]),
         ("PUT", ["v3", "profile", user, "displayname"]) => (Call::DisplayName, vec![user]),
+        ("PUT", ["v3", "profile", user, field @ "avatar_url"]) => (Call::Avatar, vec![user, field]),
+        ("PUT", ["v3", "profile", user, field]) => (Call::ProfileField, vec![user, field]),
         ("GET", ["v3", "profile", user]) => (Call::Profile, vec![user]),
         ("POST", ["v3", "join", room]) => (Call::Join, vec![room]),
         ("POST", ["v3", "rooms", room, "leave"]) => (Call::Leave, vec![room]),

@@ -33,6 +33,8 @@ pub(crate) struct World {
     pub(crate) standing: BTreeMap<Call, Mishap>,
     pub(crate) presence: BTreeMap<String, String>,
     pub(crate) without_presence: bool,
+    /// Fields of profiles but the display name, by user.
+    pub(crate) profiles: BTreeMap<String, BTreeMap<String, Value>>,
     pub(crate) shown: Vec<Shown>,
     next_event: u64,
     next_room: u64,
@@ -57,6 +59,7 @@ impl World {
             standing: BTreeMap::new(),
             presence: BTreeMap::new(),
             without_presence: false,
+            profiles: BTreeMap::new(),
             shown: vec![],
             next_event: 1,
             next_room: 1,
@@ -81,6 +84,9 @@ impl World {
         let mut content = json!({"membership": membership});
         if let (Some(Some(name)), "join" | "invite" | "knock") = (self.users.get(user), membership) {
             content["displayname"] = name.clone().into();
+            if let Some(url) = self.profiles.get(user).and_then(|fields| fields.get("avatar_url")) {
+                content["avatar_url"] = url.clone();
+            }
         }
         let new = New { sender, kind: "m.room.member", state_key: Some(user), content };
         self.push(room, now_ms, new);
@@ -88,6 +94,11 @@ impl World {
 
     pub(crate) fn set_name(&mut self, now_ms: i64, user: &str, name: &str) {
         self.users.insert(user.to_owned(), Some(name.to_owned()));
+        self.show_in_rooms(now_ms, user);
+    }
+
+    /// The name and the picture of somebody, in the rooms where they are.
+    pub(crate) fn show_in_rooms(&mut self, now_ms: i64, user: &str) {
         let rooms = self.rooms.iter().filter(|(_, r)| r.membership(user) == "join");
         for room in rooms.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
             self.set_member(&room, now_ms, user, user, "join");
