@@ -14,6 +14,7 @@ use tokio::task::block_in_place;
 use crate::agent::Agent;
 use crate::bridge::Bridge;
 use crate::http::{Answer, client, encode};
+use crate::in_clear::nothing_in_clear;
 use crate::person::Person;
 use crate::proxy::Proxy;
 
@@ -140,6 +141,7 @@ impl Stack {
         }
         self.check_log()?;
         self.check_database()?;
+        nothing_in_clear(&self.synapse)?;
         self.told = true;
         Ok(())
     }
