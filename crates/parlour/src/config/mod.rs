@@ -50,7 +50,6 @@ pub(crate) struct Config {
     pub(crate) people: People,
     pub(crate) agents: Agents,
     pub(crate) encryption: Encryption,
-    #[expect(dead_code, reason = "accepted and checked; ban lists come later")]
     pub(crate) moderation: Moderation,
     pub(crate) metrics: Metrics,
     pub(crate) limits: Limits,

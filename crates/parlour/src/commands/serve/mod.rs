@@ -92,6 +92,9 @@ async fn begin(
     let router = build::router(config, registration, &app);
     tasks.spawn(parlour_api::serve(listener, router, tasks.clone()));
     app.start();
+    if config.names_ban_lists() {
+        tracing::warn!("moderation.ban_lists: {BAN_LISTS_UNUSED}");
+    }
     let (listen, public_url) = (config.server.listen, config.public_url());
     tracing::info!(%listen, public_url, version = env!("CARGO_PKG_VERSION"), "listening");
     Ok(())
