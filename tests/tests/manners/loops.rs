@@ -27,11 +27,7 @@ impl Echo {
     fn start(agent: &Agent) -> Self {
         let (tell, silences) = watch::channel(0);
         let mut task = JoinSet::new();
-        let agent = agent.clone();
-        task.spawn(async move {
-            let ended = answer_everything(agent, tell).await;
-            ended.inspect_err(|error| println!("an echo ended: {error:#}"))
-        });
+        task.spawn(answer_everything(agent.clone(), tell));
         Self { silences, _task: task }
     }
 
