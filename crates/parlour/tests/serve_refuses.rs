@@ -4,10 +4,7 @@
 
 mod support;
 
-use std::{
-    fs::{self, File},
-    os::unix::fs::PermissionsExt,
-};
+use std::fs::{self, File};
 
 use rstest::rstest;
 use support::{Place, taken_port};

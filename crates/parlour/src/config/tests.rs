@@ -273,7 +273,7 @@ fn settings_of_people_encryption_and_limits_come_from_their_own_keys() {
     let settings = config.settings(&registration).unwrap();
     assert_eq!(settings.people.invites, parlour_domain::people::Invites::Anyone);
     assert_eq!(settings.people.invitable, parlour_domain::people::Invitable::Known);
-    assert_eq!((settings.agents.max_hops, settings.trust), (3, parlour_domain::people::Trust::CrossSigned));
+    assert_eq!((settings.agents.max_hops, settings.trust), (3, parlour_matrix::crypto::Trust::CrossSigned));
     let limits = serde_json::to_value(&settings.limits).unwrap();
     for (key, n) in LIMITS.iter().zip(101..) {
         assert_eq!(limits[key], n, "{key}");

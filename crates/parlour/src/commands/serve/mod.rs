@@ -14,7 +14,12 @@ use parlour_matrix::Registration;
 use parlour_store::Store;
 
 use self::{figures::Figures, signals::Signals};
-use crate::{cli, config::Config, failure::Failure, socket, telemetry};
+use crate::{
+    cli,
+    config::{BAN_LISTS_UNUSED, Config},
+    failure::Failure,
+    socket, telemetry,
+};
 
 /// Work in progress may take this long once we are told to stop. The promise is 10 s in all.
 const PATIENCE: Duration = Duration::from_secs(9);
