@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Result, ensure};
 use parlour_synapse::Synapse;
+use rusqlite::Connection;
 
 use crate::timeline::database;
 
@@ -22,7 +23,10 @@ struct Event {
 /// # Errors
 /// The database cannot be read, or a puppet or the bot said something in clear after a room was encrypted.
 pub fn nothing_in_clear(synapse: &Synapse) -> Result<()> {
-    let database = database(synapse)?;
+    look(&database(synapse)?)
+}
+
+fn look(database: &Connection) -> Result<()> {
     let query =
         "SELECT type, state_key IS NOT NULL, room_id, sender, event_id FROM events ORDER BY stream_ordering";
     let mut query = database.prepare(query)?;
@@ -51,4 +55,38 @@ fn may_be_in_clear(event: &Event) -> bool {
     let ours = puppet || event.sender.starts_with("@parlour:");
     let allowed = IN_CLEAR.contains(&&*event.event_type) && !(puppet && event.event_type == "m.reaction");
     !ours || allowed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SWITCH: (&str, Option<&str>, &str) = ("m.room.encryption", Some(""), "@ada:x");
+
+    /// Type, state key and sender of each event of a room, in order.
+    fn found(events: &[(&str, Option<&str>, &str)]) -> bool {
+        let database = Connection::open_in_memory().unwrap();
+        let table = "CREATE TABLE events (stream_ordering INTEGER PRIMARY KEY, type, state_key, room_id, sender, event_id)";
+        database.execute(table, []).unwrap();
+        for event in events {
+            let add = "INSERT INTO events (type, state_key, room_id, sender, event_id) VALUES (?1, ?2, '!r', ?3, '$e')";
+            database.execute(add, *event).unwrap();
+        }
+        look(&database).is_err()
+    }
+
+    #[test]
+    fn a_word_of_ours_in_clear_is_found() {
+        assert!(found(&[SWITCH, ("m.room.message", None, "@agent_a:x")]));
+        assert!(found(&[SWITCH, ("m.room.message", None, "@parlour:x")]));
+        assert!(found(&[SWITCH, ("m.reaction", None, "@agent_a:x")]));
+        assert!(!found(&[("m.room.message", None, "@agent_a:x"), SWITCH]), "before the switch");
+        assert!(!found(&[
+            SWITCH,
+            ("m.room.encrypted", None, "@agent_a:x"),
+            ("m.reaction", None, "@parlour:x")
+        ]));
+        assert!(!found(&[SWITCH, ("m.room.message", None, "@ada:x")]), "what people do is theirs");
+        assert!(!found(&[SWITCH, ("m.room.member", Some("@agent_a:x"), "@agent_a:x")]));
+    }
 }
