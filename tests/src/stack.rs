@@ -30,6 +30,8 @@ pub struct Plan {
     pub proxy: bool,
     /// How the homeserver lets the bridge reach puppets' devices.
     pub devices: Devices,
+    /// Further tables of the bridge's config.
+    pub more: &'static str,
 }
 
 /// What a homeserver offers an appservice for its puppets' devices.
@@ -46,7 +48,7 @@ pub enum Devices {
 
 impl Default for Plan {
     fn default() -> Self {
-        Self { lobbies: vec!["lobby"], proxy: false, devices: Devices::Pushed }
+        Self { lobbies: vec!["lobby"], proxy: false, devices: Devices::Pushed, more: "" }
     }
 }
 
@@ -218,6 +220,7 @@ fn config(plan: &Plan, homeserver: u16, port: u16, metrics: u16) -> Result<Strin
             at == 0
         )?;
     }
+    text.push_str(plan.more);
     Ok(text)
 }
 
