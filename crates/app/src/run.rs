@@ -197,7 +197,7 @@ impl App {
         let write = self.store.write(move |tx| {
             tx.give_up_devices()?;
             tx.spoil_sealed()?;
-            tx.spoil_sealed_sayings()?;
+            tx.doubt_sayings()?;
             tx.forget_meta(parlour_store::COPY)?;
             set_number(tx, ERA, run)?;
             set_number(tx, RUN, run)

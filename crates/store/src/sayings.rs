@@ -30,7 +30,7 @@ pub struct Saying {
     pub event_type: String,
     pub content: Vec<u8>,
     pub only_for: Option<OwnedUserId>,
-    /// Where it goes into an encrypted room. Empty content: see [`Tx::spoil_sealed_sayings`].
+    /// Where it goes into an encrypted room. Empty content: see [`Tx::doubt_sayings`].
     pub encrypted: Option<Sealed>,
     /// The homeserver may have it already.
     pub tried: bool,
@@ -57,10 +57,10 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// What is still to be said was encrypted by devices that are given up: it is encrypted anew. By the digest it is
-    /// still found where the homeserver has it.
-    pub fn spoil_sealed_sayings(&self) -> Result<(), StoreError> {
-        let spoil = "UPDATE bot_sayings SET encrypted = '' WHERE encrypted IS NOT NULL";
+    /// The database is an old one: what is still to be said may have been said since, so it is looked for first. What was
+    /// encrypted is so anew, as its devices are given up; by its digest it is still found where the homeserver has it.
+    pub fn doubt_sayings(&self) -> Result<(), StoreError> {
+        let spoil = "UPDATE bot_sayings SET tried = 1, encrypted = iif(encrypted IS NULL, NULL, '')";
         self.0.prepare_cached(spoil)?.execute([])?;
         Ok(())
     }

@@ -147,7 +147,8 @@ impl App {
             .text("\nWhoever has it can send an agent in. This is what to give the agent:\n")
             .code(share.en)
             .text("\n")
-            .code(share.zh))
+            .code(share.zh)
+            .confidential())
     }
 
     async fn invite_to_chat(self: &Arc<Self>, person: &OwnedUserId) -> Result<Shown, Fault> {

@@ -109,7 +109,8 @@ impl App {
     }
 
     fn answer_to(&self, ask: &Ask, words: &Words, answers: &Thread) -> NewSaying {
-        if self.is_alone_with(&ask.room, &ask.sender) {
+        // that they are alone may not hold any more: then it is not said at all
+        if words.is_confidential() {
             return self.confidential(ask.room.key, &ask.sender, words, Some(answers));
         }
         self.notice(ask.room.key, words, Some(answers))

@@ -43,6 +43,11 @@ enum SayError {
 }
 
 impl SayError {
+    /// While the homeserver is down, nothing grows old.
+    fn is_an_answer(&self) -> bool {
+        matches!(self, Self::Homeserver(HsError::Refused { .. } | HsError::Unknown(_)))
+    }
+
     /// Trying again changes nothing.
     fn is_final(&self) -> bool {
         match self {
@@ -150,7 +155,10 @@ impl App {
                 self.bot.at_door.notify_one();
                 of_notice
             }
-            Err(error) if error.is_final() || saying.made_at_ms + EFFORT_MS < self.now() => {
+            Err(error)
+                if error.is_final()
+                    || (error.is_an_answer() && saying.made_at_ms + EFFORT_MS < self.now()) =>
+            {
                 tracing::info!(%error, "something that the bot was to say cannot be said");
                 self.store.write(move |tx: &Tx<'_>| tx.saying_refused(&saying)).await
             }
@@ -165,9 +173,7 @@ impl App {
     /// Looked for first where the homeserver may have it; then the same bytes under the same id.
     async fn say(&self, mut saying: Saying) -> Result<OwnedEventId, SayError> {
         let room = self.rooms.get(saying.room).ok_or(SayError::Sealed)?;
-        if saying.only_for.as_ref().is_some_and(|person| !self.is_alone_with(&room, person)) {
-            return Err(SayError::Overheard);
-        }
+        self.check_alone(&saying, &room)?;
         if saying.tried
             && let Some(event_id) =
                 self.find_sent(&self.settings.bot, &room, unclear(&saying, &self.settings.bot)).await?
@@ -181,6 +187,11 @@ impl App {
             self.commit_saying(&mut saying, &room, content).await?;
         }
         self.put_saying_there(&saying, &room, content).await
+    }
+
+    fn check_alone(&self, saying: &Saying, room: &RoomLive) -> Result<(), SayError> {
+        let alone = saying.only_for.as_ref().is_none_or(|person| self.is_alone_with(room, person));
+        if alone { Ok(()) } else { Err(SayError::Overheard) }
     }
 
     /// On disk, with its ratchet, before the homeserver hears of it.
@@ -215,8 +226,13 @@ impl App {
     ) -> Result<OwnedEventId, SayError> {
         let (event_type, content) = match &saying.encrypted {
             Some(sealed) => (ENCRYPTED, sealed.content.as_str()),
+            None if must_be_sealed(saying, room) => {
+                return Err(HsError::NotSent("the room is encrypted".to_owned()).into());
+            }
             None => (saying.event_type.as_str(), content),
         };
+        // somebody may have come while it was encrypted
+        self.check_alone(saying, room)?;
         // another id where it goes out sealed after all
         let way = if saying.encrypted.is_some() { "sealed" } else { "plain" };
         let bot = &self.settings.bot;

@@ -4,7 +4,15 @@ use parlour_matrix::events::Said;
 
 /// A text under way, in plain and in HTML.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Words(Said);
+pub(crate) struct Words(Said, Privacy);
+
+/// Whether words may be said before others; what they are joined with is as private.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Privacy {
+    #[default]
+    Open,
+    Confidential,
+}
 
 impl Words {
     pub(crate) fn new(text: impl AsRef<str>) -> Self {
@@ -49,7 +57,18 @@ impl Words {
         self
     }
 
+    /// For whoever asked alone: they hold a code.
+    pub(crate) fn confidential(mut self) -> Self {
+        self.1 = Privacy::Confidential;
+        self
+    }
+
+    pub(crate) fn is_confidential(&self) -> bool {
+        self.1 == Privacy::Confidential
+    }
+
     pub(crate) fn and(mut self, other: &Self) -> Self {
+        self.1 = self.1.max(other.1);
         self.0.plain.push_str(&other.0.plain);
         self.0.html.push_str(&other.0.html);
         self

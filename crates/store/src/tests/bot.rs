@@ -67,7 +67,7 @@ fn spoiled_sayings_keep_their_digest_and_whom_they_are_for() {
     let id = store.read(|r| r.next_saying(ROOM)).unwrap().id;
     let sealed = Sealed { content: "{}".to_owned(), digest: [7; 32] };
     store.write(move |tx| tx.saying_tried(id, Some(&sealed)));
-    store.write(|tx| tx.spoil_sealed_sayings());
+    store.write(|tx| tx.doubt_sayings());
     let first = store.read(|r| r.next_saying(ROOM)).unwrap();
     assert_eq!(first.encrypted, Some(Sealed { content: String::new(), digest: [7; 32] }));
     assert_eq!(first.only_for, Some(owned_user_id!("@ada:x")));
