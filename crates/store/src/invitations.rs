@@ -1,7 +1,7 @@
 //! Invitations of people to puppets, until they are followed or declined.
 
 use parlour_domain::ids::AgentKey;
-use ruma::{OwnedRoomId, OwnedUserId, RoomId};
+use ruma::{OwnedRoomId, OwnedUserId};
 use rusqlite::Row;
 
 use crate::{
@@ -32,10 +32,10 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Followed, declined or void.
-    pub fn drop_invitation(&self, agent: AgentKey, room_id: &RoomId) -> Result<(), StoreError> {
-        let drop = "DELETE FROM invitations WHERE agent_key = ?1 AND room_id = ?2";
-        self.0.prepare_cached(drop)?.execute((agent.0, room_id.as_str()))?;
+    /// Followed, declined or void. A later one to the same room stays.
+    pub fn drop_invitation(&self, done: &Invitation) -> Result<(), StoreError> {
+        let drop = "DELETE FROM invitations WHERE agent_key = ?1 AND room_id = ?2 AND received_at_ms = ?3";
+        self.0.prepare_cached(drop)?.execute((done.agent.0, done.room_id.as_str(), done.received_at_ms))?;
         Ok(())
     }
 }

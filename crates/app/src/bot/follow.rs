@@ -16,7 +16,7 @@ use super::{Words, ask::Ask};
 use crate::{
     app::App,
     live::{AgentLive, RoomLive},
-    tasks::{FOLLOW_EFFORT_MS, FollowError},
+    tasks::FollowError,
 };
 
 /// Before a code is tried again that could not be shown.
@@ -33,11 +33,12 @@ impl App {
 
     /// Follows an invitation or declines it. `false`: try again.
     pub(crate) async fn follow_or_give_up(self: &Arc<Self>, invitation: &BotInvitation) -> bool {
+        let Ok(_place) = self.following.places.acquire().await else { return true };
         match self.follow_for_bot(invitation).await {
             Ok(true) => true,
             // declined
             Ok(false) => self.forget_bot_invitation(invitation).await,
-            Err(error) if error.is_final() || invitation.received_at_ms + FOLLOW_EFFORT_MS < self.now() => {
+            Err(error) if self.is_given_up(&error, invitation.received_at_ms) => {
                 tracing::info!(%error, room = %invitation.room_id, "the bot cannot follow an invitation");
                 self.forget_bot_invitation(invitation).await
             }

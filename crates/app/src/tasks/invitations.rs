@@ -22,7 +22,7 @@ use crate::{
 
 const PAUSE_MS: i64 = 5_000;
 /// What could not be followed within a day is not followed any more.
-pub(crate) const FOLLOW_EFFORT_MS: i64 = DAY_MS;
+const FOLLOW_EFFORT_MS: i64 = DAY_MS;
 
 /// Why an invitation could not be followed yet.
 #[derive(Debug, thiserror::Error)]
@@ -121,7 +121,6 @@ impl App {
 
     /// One after the other, the bot first: whoever is first has the room read. `false`: to be tried again.
     async fn follow_all_into(self: &Arc<Self>, room: &RoomId) -> bool {
-        let Ok(_place) = self.following.places.acquire().await else { return true };
         let Ok((bot, puppets)) = self.open_invitations().await else { return false };
         let mut all = true;
         for invitation in bot.iter().filter(|i| i.room_id == room) {
@@ -139,8 +138,9 @@ impl App {
     async fn follow_one(self: &Arc<Self>, invitation: &Invitation) -> bool {
         match self.follow_invitation(invitation).await {
             Ok(()) => self.forget_invitation(invitation).await,
-            Err(error) if error.is_final() || invitation.received_at_ms + FOLLOW_EFFORT_MS < self.now() => {
+            Err(error) if self.is_given_up(&error, invitation.received_at_ms) => {
                 tracing::info!(%error, room = %invitation.room_id, "an invitation cannot be followed");
+                self.leave_given_up(invitation).await;
                 self.forget_invitation(invitation).await
             }
             Err(error) => {
@@ -150,9 +150,24 @@ impl App {
         }
     }
 
+    /// Refused for good; or old, and the homeserver has answered: while it is down, nothing grows old.
+    pub(crate) fn is_given_up(&self, error: &FollowError, received_at_ms: i64) -> bool {
+        let answered =
+            matches!(error, FollowError::Homeserver(HsError::Refused { .. } | HsError::Unknown(_)));
+        error.is_final() || (answered && received_at_ms + FOLLOW_EFFORT_MS < self.now())
+    }
+
+    /// Whoever is in by now, and could not be seated, does not stay.
+    async fn leave_given_up(&self, invitation: &Invitation) {
+        let Some(agent) = self.agents.get(invitation.agent) else { return };
+        if let Err(error) = self.client.leave(agent.user_id(), &invitation.room_id, None).await {
+            tracing::info!(%error, room = %invitation.room_id, "a puppet cannot leave a room that it did not get to know");
+        }
+    }
+
     async fn forget_invitation(&self, invitation: &Invitation) -> bool {
-        let (agent, room_id) = (invitation.agent, invitation.room_id.clone());
-        let forgotten = self.store.write(move |tx| tx.drop_invitation(agent, &room_id)).await;
+        let done = invitation.clone();
+        let forgotten = self.store.write(move |tx| tx.drop_invitation(&done)).await;
         if let Err(error) = &forgotten {
             tracing::warn!(%error, "cannot forget an invitation that is done with");
         }
@@ -164,6 +179,8 @@ impl App {
     async fn follow_invitation(self: &Arc<Self>, invitation: &Invitation) -> Result<(), FollowError> {
         let Some(agent) = self.agents.get(invitation.agent).filter(|a| !a.ended()) else { return Ok(()) };
         let _one = agent.moving.lock().await;
+        // no place is held while waiting for one's turn: an agent's many invitations would take them all
+        let _place = self.following.places.acquire().await.map_err(|_| StoreError::Closed)?;
         let room_id = &invitation.room_id;
         let welcome = self.settings.people.invites.allows(&invitation.invited_by, &self.settings.server_name)
             || self.is_expected(&agent, room_id).await;

@@ -14,6 +14,6 @@ mod silence;
 mod strays;
 mod successors;
 
-pub(crate) use invitations::{FOLLOW_EFFORT_MS, FollowError};
+pub(crate) use invitations::FollowError;
 pub(crate) use loops::Loops;
 pub(crate) use probe::Probe;
