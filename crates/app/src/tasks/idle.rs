@@ -63,6 +63,10 @@ impl App {
         let write = move |tx: &Tx<'_>| tx.seat_left(key, room, true);
         let left = self.write_and_follow(write, |app, left| left.into_iter().for_each(|row| app.seat(row)));
         left.await.map_err(|e| e.to_string())?;
+        if self.idle_ms(agent) < self.settings.agents.idle_ms {
+            // it called before it could see that it is out: what it sends now would be refused
+            return self.take_seat(agent, &live).await.map_err(|fault| fault.to_string());
+        }
         self.client
             .leave(agent.user_id(), &live.room_id, Some("no call for a while"))
             .await
