@@ -42,7 +42,7 @@ impl App {
         };
         match self.find_sent(agent.user_id(), room, sent).await {
             // removed meanwhile: others of ours may still see what it said before
-            Err(HsError::Refused { .. }) => match self.reader(room) {
+            Err(error) if error.is_final() => match self.reader(room) {
                 Some(reader) => self.find_sent(&reader, room, sent).await,
                 None => Ok(None),
             },
@@ -64,7 +64,9 @@ impl App {
             if let Some(event) = events.iter().find(|event| event.is(&sent)) {
                 return Ok(Some(event.event_id.clone()));
             }
-            let past = events.iter().any(|event| event.sent_at_ms < sent.since_ms - CLOCKS_APART_MS);
+            // another server's clock says what it likes
+            let own = |event: &&Event| event.sender.ends_with(&format!(":{}", self.settings.server_name));
+            let past = events.iter().filter(own).any(|e| e.sent_at_ms < sent.since_ms - CLOCKS_APART_MS);
             match page.end {
                 Some(end) if !past && !page.chunk.is_empty() => from = Some(end),
                 _ => return Ok(None),

@@ -182,6 +182,7 @@ mod tests {
         assert!(refused(413, "<html>").is_final());
         assert!(!refused(404, "<html>").is_final());
         assert!(!refused(302, "").is_final());
+        assert!(!refused(401, r#"{"errcode":"M_UNKNOWN_TOKEN"}"#).is_final());
     }
 
     #[test]

@@ -31,7 +31,9 @@ impl HsError {
     /// The homeserver's own word, the same however often one asks. A proxy's is not: the homeserver may be back soon.
     #[must_use]
     pub fn is_final(&self) -> bool {
-        matches!(self, Self::Refused { errcode, .. } if !errcode.is_empty()) || self.is_too_large()
+        // a token or a device can be had anew
+        let of_now = |code: &str| ["", "M_UNKNOWN_TOKEN", "M_UNKNOWN_DEVICE"].contains(&code);
+        matches!(self, Self::Refused { errcode, .. } if !of_now(errcode)) || self.is_too_large()
     }
 
     /// The homeserver has no such endpoint (spec, "Standard error response": `M_UNRECOGNIZED`).
