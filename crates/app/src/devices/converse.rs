@@ -62,7 +62,10 @@ impl App {
     ) -> Result<T, DeviceError> {
         match result {
             // not committed: it is opened anew from what is on disk
-            Err(error) if error.spoils_the_machine() => Err(error.into()),
+            Err(error) if error.spoils_the_machine() => {
+                held.spoil();
+                Err(error.into())
+            }
             result => {
                 self.commit_device(held).await?;
                 Ok(result?)

@@ -347,6 +347,13 @@ impl DerefMut for Held {
     }
 }
 
+impl Held {
+    /// Its memory may be ahead of the disk, whatever it has written so far: the next to use it opens it anew.
+    pub(crate) fn spoil(&self) {
+        self.slot.spoiled.store(true, Ordering::Relaxed);
+    }
+}
+
 impl Drop for Held {
     fn drop(&mut self) {
         if !self.machine.is_idle() {

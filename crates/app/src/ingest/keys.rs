@@ -93,7 +93,11 @@ impl Planner<'_> {
             Ok(received) => received,
             Err(error) => {
                 tracing::warn!(%error, user = %slot.user, "news for a device cannot be taken");
-                self.held.remove(&slot.user);
+                if let Some(held) = self.held.remove(&slot.user)
+                    && error.spoils_the_machine()
+                {
+                    held.spoil();
+                }
                 return false;
             }
         };

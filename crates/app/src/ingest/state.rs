@@ -35,11 +35,12 @@ impl Planner<'_> {
                 self.power(&room, power);
             }
             StateChange::Encryption { .. } => {
+                // on disk whatever comes after
+                self.steps.push(Step::Encrypted { room: room.key });
                 room.set_encrypted();
                 room.set_encryption(None);
                 self.app.hub.lobby_changed();
                 self.afterwards.encrypted_rooms.insert(room.key);
-                self.steps.push(Step::Encrypted { room: room.key });
             }
             StateChange::Tombstone { replacement: Some(to) } => {
                 room.set_successor(Some(to.clone()));
