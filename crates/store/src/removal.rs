@@ -82,15 +82,15 @@ impl Tx<'_> {
             ON CONFLICT DO NOTHING";
         let row = (event_digest(event_id.as_str()), by.as_str(), room.0, self.settled(room)?.0);
         self.0.prepare_cached(note)?.execute(row)?;
-        self.forget_early_redactions(room)
+        self.forget_early_redactions(room, by)
     }
 
-    /// The newest are kept, as many as messages: anybody may redact what is not there.
-    fn forget_early_redactions(&self, room: RoomKey) -> Result<(), StoreError> {
-        let forget = "DELETE FROM redactions WHERE room_key = ?1 AND (event_digest, sender) IN (
-            SELECT event_digest, sender FROM redactions WHERE room_key = ?1
-            ORDER BY pos DESC LIMIT -1 OFFSET ?2)";
-        self.0.prepare_cached(forget)?.execute((room.0, EARLY))?;
+    /// Of each sender the newest are kept, as many as messages: anybody may redact what is not there.
+    fn forget_early_redactions(&self, room: RoomKey, by: &UserId) -> Result<(), StoreError> {
+        let forget = "DELETE FROM redactions WHERE room_key = ?1 AND sender = ?2 AND event_digest IN (
+            SELECT event_digest FROM redactions WHERE room_key = ?1 AND sender = ?2
+            ORDER BY pos DESC LIMIT -1 OFFSET ?3)";
+        self.0.prepare_cached(forget)?.execute((room.0, by.as_str(), EARLY))?;
         Ok(())
     }
 

@@ -21,25 +21,36 @@ pub(super) async fn run(app: &Arc<App>, ask: &Ask, rest: &str) -> Option<Said> {
     if let Err(fault) = app.switch_off(&room).await {
         tracing::info!(%fault, cause = fault.cause, "a room could not be switched off");
         return Some(Err(Words::new(
-            "Not everybody is out yet: the Matrix server did not take it. No code opens the room any more. Say it again in a \
-             moment, or remove the rest yourself.",
+            "Not everybody is out yet: the Matrix server did not take it. Say it again in a moment, or remove the rest \
+             yourself.",
         )));
     }
     (room.key != ask.room.key).then(|| Ok(Words::new("All agents are out, and so am I.")))
 }
 
 impl App {
-    /// The door first, so that nobody comes in while the others go. Where somebody cannot be put out, the bot stays and
-    /// can be told again.
+    /// The door first, so that nobody comes in while the others go. Where it cannot be finished, the bot stays and can be
+    /// told again.
     async fn switch_off(self: &Arc<Self>, room: &RoomLive) -> Result<(), Fault> {
         self.bot_lets_nobody_in(room.key).await?;
-        for agent in self.inside_or_let_in(room).await? {
-            if let Err(fault) = self.put_out(room, &self.settings.bot, agent).await {
-                self.bot_minds(room.key).await?;
-                return Err(fault);
-            }
+        let done = match self.put_out_all(room).await {
+            Ok(()) => self.bot_leaves(room).await,
+            failed => failed,
+        };
+        if done.is_err() {
+            self.bot_minds(room.key).await?;
         }
-        self.bot_leaves(room).await
+        done
+    }
+
+    /// As many as can be; the first that could not is told.
+    async fn put_out_all(&self, room: &RoomLive) -> Result<(), Fault> {
+        let mut done = Ok(());
+        for agent in self.inside_or_let_in(room).await? {
+            let out = self.put_out(room, &self.settings.bot, agent).await;
+            done = done.and(out);
+        }
+        done
     }
 
     /// Also who is on the way in, and who was put out before and is in there still.
