@@ -12,6 +12,9 @@ use crate::timeline::database;
 /// reactions, which clients do not encrypt either.
 const IN_CLEAR: [&str; 3] = ["m.room.encrypted", "m.room.redaction", "m.reaction"];
 
+/// The bot's localpart, and what puppets' begin with.
+type Names<'a> = (&'a str, &'a str);
+
 /// An event that is no state.
 struct Event {
     room_id: String,
@@ -22,11 +25,11 @@ struct Event {
 
 /// # Errors
 /// The database cannot be read, or a puppet or the bot said something in clear after a room was encrypted.
-pub fn nothing_in_clear(synapse: &Synapse) -> Result<()> {
-    look(&database(synapse)?)
+pub fn nothing_in_clear(synapse: &Synapse, names: Names<'_>) -> Result<()> {
+    look(&database(synapse)?, names)
 }
 
-fn look(database: &Connection) -> Result<()> {
+fn look(database: &Connection, names: Names<'_>) -> Result<()> {
     let query =
         "SELECT type, state_key IS NOT NULL, room_id, sender, event_id FROM events ORDER BY stream_ordering";
     let mut query = database.prepare(query)?;
@@ -39,7 +42,7 @@ fn look(database: &Connection) -> Result<()> {
             true if event.event_type == "m.room.encryption" => drop(encrypted.insert(event.room_id)),
             true => {}
             false => ensure!(
-                !encrypted.contains(&event.room_id) || may_be_in_clear(&event),
+                !encrypted.contains(&event.room_id) || may_be_in_clear(&event, names),
                 "{} of {} is in clear in an encrypted room: {}",
                 event.event_type,
                 event.sender,
@@ -50,9 +53,9 @@ fn look(database: &Connection) -> Result<()> {
     Ok(())
 }
 
-fn may_be_in_clear(event: &Event) -> bool {
-    let puppet = event.sender.starts_with("@agent_");
-    let ours = puppet || event.sender.starts_with("@parlour:");
+fn may_be_in_clear(event: &Event, (bot, prefix): Names<'_>) -> bool {
+    let puppet = event.sender.starts_with(&format!("@{prefix}"));
+    let ours = puppet || event.sender.starts_with(&format!("@{bot}:"));
     let allowed = IN_CLEAR.contains(&&*event.event_type) && !(puppet && event.event_type == "m.reaction");
     !ours || allowed
 }
@@ -72,7 +75,7 @@ mod tests {
             let add = "INSERT INTO events (type, state_key, room_id, sender, event_id) VALUES (?1, ?2, '!r', ?3, '$e')";
             database.execute(add, *event).unwrap();
         }
-        look(&database).is_err()
+        look(&database, ("parlour", "agent_")).is_err()
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub struct Plan {
     pub proxy: bool,
     /// How the homeserver lets the bridge reach puppets' devices.
     pub devices: Devices,
+    /// The bot's localpart, and what puppets' begin with.
+    pub names: (&'static str, &'static str),
     /// Further tables of the bridge's config.
     pub more: &'static str,
 }
@@ -48,7 +50,13 @@ pub enum Devices {
 
 impl Default for Plan {
     fn default() -> Self {
-        Self { lobbies: vec!["lobby"], proxy: false, devices: Devices::Pushed, more: "" }
+        Self {
+            lobbies: vec!["lobby"],
+            proxy: false,
+            devices: Devices::Pushed,
+            names: ("parlour", "agent_"),
+            more: "",
+        }
     }
 }
 
@@ -60,6 +68,7 @@ pub struct Stack {
     proxy: Option<Proxy>,
     folder: TempDir,
     secrets: Mutex<Vec<String>>,
+    names: (&'static str, &'static str),
     told: bool,
 }
 
@@ -83,7 +92,7 @@ impl Stack {
         }
         let synapse = block_in_place(|| synapse(folder.path(), homeserver, &plan))?;
         let secrets = Mutex::new(registration_secrets(folder.path())?);
-        Ok(Self { bridge, synapse, proxy, folder, secrets, told: false })
+        Ok(Self { bridge, synapse, proxy, folder, secrets, names: plan.names, told: false })
     }
 
     /// Starts both and waits until agents can join.
@@ -143,7 +152,7 @@ impl Stack {
         }
         self.check_log()?;
         self.check_database()?;
-        nothing_in_clear(&self.synapse)?;
+        nothing_in_clear(&self.synapse, self.names)?;
         self.told = true;
         Ok(())
     }
@@ -220,7 +229,8 @@ fn config(plan: &Plan, homeserver: u16, port: u16, metrics: u16) -> Result<Strin
             at == 0
         )?;
     }
-    text.push_str(plan.more);
+    let (bot, prefix) = plan.names;
+    write!(text, "[people]\nbot = \"{bot}\"\npuppet_prefix = \"{prefix}\"\n{}", plan.more)?;
     Ok(text)
 }
 

@@ -58,8 +58,7 @@ async fn lobbies_that_a_person_made_earlier() -> Result<()> {
 /// Two bridges on one homeserver differ in these.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bridge_with_names_of_its_own() -> Result<()> {
-    let more = "[people]\nbot = \"helper\"\npuppet_prefix = \"ai.\"\n";
-    let stack = Stack::start(Plan { more, ..Plan::default() }).await?;
+    let stack = Stack::start(Plan { names: ("helper", "ai."), ..Plan::default() }).await?;
     let ada = stack.person("ada")?;
     let room = ada.join(&format!("#lobby:{SERVER_NAME}")).await?;
     let scout = stack.agent("Scout", None).await?;

@@ -103,7 +103,9 @@ async fn greet_the_next(trio: &Trio, known: &HashSet<String>, round: usize) -> R
 }
 
 fn puppet_that_joined(event: &Value) -> Option<&str> {
-    let joined = event["kind"] == "member" && event["content"]["membership"] == "join";
+    // one with a picture has come before: it is put on a while after the join
+    let first = event["content"]["avatar_url"].is_null();
+    let joined = event["kind"] == "member" && event["content"]["membership"] == "join" && first;
     event["stateKey"].as_str().filter(|user| joined && user.starts_with("@agent_"))
 }
 

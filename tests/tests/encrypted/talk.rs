@@ -63,7 +63,9 @@ async fn has_found(trio: &Trio, way: &str) -> Result<()> {
         "pulled" => "pulled and masqueraded",
         _ => "own tokens",
     };
-    let check = block_in_place(|| trio.world.stack.bridge.command(&["check"]))?;
+    // it fails where the homeserver was made to offer less than the registration asks for
+    let check = block_in_place(|| trio.world.stack.bridge.command(&["check"]));
+    let check = check.unwrap_or_else(|error| format!("{error:#}"));
     let line =
         check.lines().find(|line| line.contains(" devices:")).context("check says nothing of devices")?;
     ensure!(line.contains(said), "{said:?} is not what check says: {line}");
