@@ -24,6 +24,14 @@ pub(crate) enum Command {
     Backup(Backup),
     /// Tell how the bridge that runs fares
     Status(Ask),
+    /// List the agents; show one with its quotas, or end one
+    Agents(Agents),
+    /// List the rooms, or close one
+    Rooms(Rooms),
+    /// List who waits before which room
+    Knocks(Ask),
+    /// List whether Agent codes open rooms, or switch one off
+    Codes(Codes),
     /// Print one of the example files of the project
     #[command(hide = true)]
     Example {
@@ -35,7 +43,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct ConfigFile {
     /// The config file
-    #[arg(long, short, value_name = "FILE", default_value = "parlour.toml")]
+    #[arg(long, short, value_name = "FILE", default_value = "parlour.toml", global = true)]
     pub(crate) config: PathBuf,
 }
 
@@ -84,8 +92,66 @@ pub(crate) struct Ask {
     #[command(flatten)]
     pub(crate) config: ConfigFile,
     /// Print the answer as JSON
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Agents {
+    #[command(flatten)]
+    pub(crate) ask: Ask,
+    #[command(subcommand)]
+    pub(crate) deed: Option<AgentsDeed>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentsDeed {
+    /// Show an agent and what is taken of its quotas
+    Show(Whom),
+    /// End an agent for good: its token is void, it leaves its rooms, its own rooms are closed
+    Disable(Whom),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Whom {
+    /// Its id, its name with the number ("Scout #2316"), or its Matrix id
+    #[arg(value_name = "AGENT")]
+    pub(crate) agent: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Rooms {
+    #[command(flatten)]
+    pub(crate) ask: Ask,
+    #[command(subcommand)]
+    pub(crate) deed: Option<RoomsDeed>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RoomsDeed {
+    /// Close an agent's room for good; out of a room of people all agents go, and the bot
+    Close(Which),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Codes {
+    #[command(flatten)]
+    pub(crate) ask: Ask,
+    #[command(subcommand)]
+    pub(crate) deed: Option<CodesDeed>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CodesDeed {
+    /// Let no code open a room any more
+    Off(Which),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    /// Its number, its room id, or a lobby's slug
+    #[arg(value_name = "ROOM")]
+    pub(crate) room: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -31,11 +31,14 @@ pub(super) async fn run(app: &Arc<App>, ask: &Ask, rest: &str) -> Option<Said> {
 impl App {
     /// The door first, so that nobody comes in while the others go. Where somebody cannot be put out, the bot stays and
     /// can be told again.
-    async fn switch_off(self: &Arc<Self>, room: &RoomLive) -> Result<(), Fault> {
+    pub(crate) async fn switch_off(self: &Arc<Self>, room: &RoomLive) -> Result<(), Fault> {
+        let before = self.bot.room(room.key);
         self.bot_lets_nobody_in(room.key).await?;
         for agent in self.inside_or_let_in(room).await? {
             if let Err(fault) = self.put_out(room, &self.settings.bot, agent).await {
-                self.bot_minds(room.key).await?;
+                if let Some(before) = before {
+                    self.bot_minds(room.key, before.direct).await?;
+                }
                 return Err(fault);
             }
         }
@@ -51,8 +54,8 @@ impl App {
         Ok(puppets.map(|agent| agent.key()).chain(holders).collect())
     }
 
-    async fn bot_minds(&self, room: RoomKey) -> Result<(), Fault> {
-        let write = move |tx: &parlour_store::Tx<'_>| tx.put_bot_room(room, false);
-        Ok(self.write_and_follow(write, move |app, _| app.bot.put_room(room, false)).await?)
+    async fn bot_minds(&self, room: RoomKey, direct: bool) -> Result<(), Fault> {
+        let write = move |tx: &parlour_store::Tx<'_>| tx.put_bot_room(room, direct);
+        Ok(self.write_and_follow(write, move |app, _| app.bot.put_room(room, direct)).await?)
     }
 }

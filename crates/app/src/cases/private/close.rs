@@ -3,7 +3,11 @@ use std::sync::Arc;
 use parlour_domain::{fault::Fault, ids::RoomKey};
 use parlour_store::Tx;
 
-use crate::{app::App, caller::Caller};
+use crate::{
+    app::App,
+    caller::Caller,
+    live::{AgentLive, RoomLive},
+};
 
 impl App {
     /// Closes a room for good: nobody speaks in it any more, what was said stays readable. Closed already: nothing
@@ -15,12 +19,21 @@ impl App {
     pub async fn close_private_room(self: &Arc<Self>, caller: &Caller, room: &str) -> Result<(), Fault> {
         self.put_back(caller).await;
         let room = self.own_room_open_or_not(&caller.0, room)?;
+        self.close_own(room, &caller.0).await
+    }
+
+    /// The same, whoever wants it.
+    pub(crate) async fn close_own(
+        self: &Arc<Self>,
+        room: Arc<RoomLive>,
+        owner: &Arc<AgentLive>,
+    ) -> Result<(), Fault> {
         let (at, now) = (room.key, self.now());
         if !room.closed() {
             let write = move |tx: &Tx<'_>| tx.close_room(at, now);
             self.write_and_follow(write, move |app, ()| app.closed(at)).await?;
         }
-        let (app, agent) = (self.clone(), caller.0.clone());
+        let (app, agent) = (self.clone(), owner.clone());
         let silencing =
             async move { app.silence(&room, agent.user_id()).await.map_err(|e| app.homeserver_fault(e)) };
         let silenced = self.to_the_end(silencing, |_, ()| {}).await;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use parlour_domain::{
     fault::{Code, Fault},
     ids::RoomKey,
-    knock::{Answer, Way},
+    knock::{self, Answer, Way},
     limits::KNOCKS_SHOWN_MS,
 };
 use parlour_store::{PersonKnock, Tx};
@@ -124,21 +124,23 @@ impl App {
     /// Who waits before the agent's rooms, or the one room.
     pub(crate) fn incoming_knocks(&self, agent: &AgentLive, room: Option<RoomKey>) -> Vec<IncomingKnock> {
         let waiting = self.doors.waiting(Some(agent.key()), room, self.now());
-        let incoming = waiting.into_iter().filter_map(|((room, knocker), knock)| {
-            let knocker = self.agents.get(knocker)?;
-            Some(IncomingKnock {
-                room: self.rooms.get(room)?.room(),
-                agent_id: knocker.agent.id,
-                display_name: knocker.agent.display_name.clone(),
-                knocked_at_ms: knock.at_ms,
-                expires_at_ms: knock.expires_at_ms(),
-                person: None,
-            })
-        });
+        let incoming = waiting.into_iter().filter_map(|(place, knock)| self.knock_at(place, knock));
         let mut all: Vec<IncomingKnock> = incoming.collect();
         all.extend(self.incoming_visitors(agent, room));
         all.sort_by_key(|knock| knock.knocked_at_ms);
         all
+    }
+
+    pub(crate) fn knock_at(&self, (room, knocker): Place, knock: knock::Knock) -> Option<IncomingKnock> {
+        let knocker = self.agents.get(knocker)?;
+        Some(IncomingKnock {
+            room: self.rooms.get(room)?.room(),
+            agent_id: knocker.agent.id,
+            display_name: knocker.agent.display_name.clone(),
+            knocked_at_ms: knock.at_ms,
+            expires_at_ms: knock.expires_at_ms(),
+            person: None,
+        })
     }
 
     /// The same for a wait that tells of them: they wake no further wait.

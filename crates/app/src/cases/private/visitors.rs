@@ -34,7 +34,11 @@ impl App {
 
     pub(super) fn incoming_visitors(&self, agent: &AgentLive, room: Option<RoomKey>) -> Vec<IncomingKnock> {
         let visitors = self.visitors_of(agent, room).into_iter();
-        visitors.filter_map(|knock| Some(shown(&*self.rooms.get(knock.room)?, knock))).collect()
+        visitors.filter_map(|knock| self.visit_at(knock)).collect()
+    }
+
+    pub(crate) fn visit_at(&self, knock: PersonKnock) -> Option<IncomingKnock> {
+        Some(shown(&*self.rooms.get(knock.room)?, knock))
     }
 
     pub(super) async fn tell_visitors(&self, agent: &AgentLive, room: Option<RoomKey>) -> Result<(), Fault> {
