@@ -4,6 +4,7 @@ use parlour_domain::{
     fault::Fault,
     ids::{AgentKey, RoomKey},
 };
+use parlour_store::Who;
 
 use super::Said;
 use crate::{
@@ -18,7 +19,7 @@ pub(super) async fn run(app: &Arc<App>, ask: &Ask, rest: &str) -> Option<Said> {
         Ok(room) => room,
         Err(refusal) => return Some(Err(refusal)),
     };
-    if let Err(fault) = app.switch_off(&room).await {
+    if let Err(fault) = app.switch_off(&room, Who::User(ask.sender.clone())).await {
         tracing::info!(%fault, cause = fault.cause, "a room could not be switched off");
         return Some(Err(Words::new(
             "Not everybody is out yet: the Matrix server did not take it. No code opens the room any more. Say it again in a \
@@ -31,18 +32,18 @@ pub(super) async fn run(app: &Arc<App>, ask: &Ask, rest: &str) -> Option<Said> {
 impl App {
     /// The door first, so that nobody comes in while the others go. Where somebody cannot be put out, the bot stays and
     /// can be told again.
-    pub(crate) async fn switch_off(self: &Arc<Self>, room: &RoomLive) -> Result<(), Fault> {
+    pub(crate) async fn switch_off(self: &Arc<Self>, room: &RoomLive, who: Who) -> Result<(), Fault> {
         let before = self.bot.room(room.key);
-        self.bot_lets_nobody_in(room.key).await?;
+        self.bot_lets_nobody_in(room.key, who.clone()).await?;
         for agent in self.inside_or_let_in(room).await? {
-            if let Err(fault) = self.put_out(room, &self.settings.bot, agent).await {
+            if let Err(fault) = self.put_out(room, &self.settings.bot, agent, who.clone()).await {
                 if let Some(before) = before {
-                    self.bot_minds(room.key, before.direct).await?;
+                    self.bot_minds(room.key, before.direct, who).await?;
                 }
                 return Err(fault);
             }
         }
-        self.bot_leaves(room).await
+        self.bot_leaves(room, who).await
     }
 
     /// Also who is on the way in, and who was put out before and is in there still.
@@ -54,8 +55,9 @@ impl App {
         Ok(puppets.map(|agent| agent.key()).chain(holders).collect())
     }
 
-    async fn bot_minds(&self, room: RoomKey, direct: bool) -> Result<(), Fault> {
-        let write = move |tx: &parlour_store::Tx<'_>| tx.put_bot_room(room, direct);
+    async fn bot_minds(&self, room: RoomKey, direct: bool, who: Who) -> Result<(), Fault> {
+        let by = self.by(who);
+        let write = move |tx: &parlour_store::Tx<'_>| tx.put_bot_room(room, direct, &by);
         Ok(self.write_and_follow(write, move |app, _| app.bot.put_room(room, direct)).await?)
     }
 }

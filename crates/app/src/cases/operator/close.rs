@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use parlour_domain::fault::Fault;
+use parlour_store::Who;
 
 use crate::{
     app::App,
@@ -22,7 +23,7 @@ impl App {
             RoomOf::Agent { .. } => self.close_for_owner(live).await?,
             RoomOf::People | RoomOf::Chat => {
                 let app = self.clone();
-                self.to_the_end(async move { app.switch_off(&live).await }, |_, ()| {}).await?;
+                self.to_the_end(async move { app.switch_off(&live, Who::Operator).await }, |_, ()| {}).await?;
             }
         }
         Ok(Shut { closed: room_is_closed(self, &room.room_id), room })
@@ -30,7 +31,7 @@ impl App {
 
     async fn close_for_owner(self: &Arc<Self>, room: Arc<RoomLive>) -> Result<(), Fault> {
         match room.owner().and_then(|owner| self.agents.get(owner)) {
-            Some(owner) => self.close_own(room, &owner).await,
+            Some(owner) => self.close_own(room, &owner, Who::Operator).await,
             // its end closed the room
             None => Ok(()),
         }

@@ -1,4 +1,5 @@
 use parlour_domain::{fault::Fault, room::RoomKind};
+use parlour_store::Who;
 
 use crate::{app::App, view::CodeSummary};
 
@@ -33,7 +34,7 @@ impl App {
             ));
         }
         tracing::info!(room = %room.room_id, "the operator switches an Agent code off");
-        self.take_code_away(&room).await?;
+        self.take_code_away(&room, Who::Operator).await?;
         Ok(CodeSummary { room: room.room(), on: false })
     }
 }

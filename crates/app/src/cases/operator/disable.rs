@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use parlour_domain::fault::Fault;
+use parlour_store::Who;
 
 use crate::{app::App, view::AgentSummary};
 
@@ -14,7 +15,7 @@ impl App {
         let summary = self.agent_summary(&agent);
         tracing::info!(agent = %agent.agent.id, "the operator disables an agent");
         let app = self.clone();
-        self.to_the_end(async move { app.end_agent(&agent).await }, |_, ()| {}).await?;
+        self.to_the_end(async move { app.end_agent(&agent, Who::Operator).await }, |_, ()| {}).await?;
         Ok(summary)
     }
 }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use parlour_domain::{fault::Fault, ids::RoomKey};
-use parlour_store::Tx;
+use parlour_store::{Tx, Who};
 
 use crate::{
     app::App,
@@ -19,7 +19,7 @@ impl App {
     pub async fn close_private_room(self: &Arc<Self>, caller: &Caller, room: &str) -> Result<(), Fault> {
         self.put_back(caller).await;
         let room = self.own_room_open_or_not(&caller.0, room)?;
-        self.close_own(room, &caller.0).await
+        self.close_own(room, &caller.0, Who::Agent(caller.0.key())).await
     }
 
     /// The same, whoever wants it.
@@ -27,10 +27,11 @@ impl App {
         self: &Arc<Self>,
         room: Arc<RoomLive>,
         owner: &Arc<AgentLive>,
+        who: Who,
     ) -> Result<(), Fault> {
-        let (at, now) = (room.key, self.now());
+        let (at, by) = (room.key, self.by(who));
         if !room.closed() {
-            let write = move |tx: &Tx<'_>| tx.close_room(at, now);
+            let write = move |tx: &Tx<'_>| tx.close_room(at, &by);
             self.write_and_follow(write, move |app, ()| app.closed(at)).await?;
         }
         let (app, agent) = (self.clone(), owner.clone());
