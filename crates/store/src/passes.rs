@@ -25,13 +25,7 @@ impl Tx<'_> {
 
     /// The same where somebody of ours still lets agents in: the room's owner or, in a room of people, the bot. `false`:
     /// nobody does, and nothing was written.
-    pub fn let_in_here(
-        &self,
-        agent: AgentKey,
-        room: RoomKey,
-        way: Way,
-        by: &By,
-    ) -> Result<bool, StoreError> {
+    pub fn let_in_here(&self, agent: AgentKey, room: RoomKey, way: Way, by: &By) -> Result<bool, StoreError> {
         let query = "SELECT EXISTS (SELECT 1 FROM rooms WHERE room_key = ?1 AND owner_key IS NOT NULL)
             OR EXISTS (SELECT 1 FROM bot_rooms WHERE room_key = ?1)";
         let open: bool = self.0.prepare_cached(query)?.query_row([room.0], |row| row.get(0))?;

@@ -115,10 +115,6 @@ impl<'a> Planner<'a> {
         By { who: Who::User(user.to_owned()), at_ms: self.received_at_ms }
     }
 
-    pub(super) fn done_by(&self, user: &UserId) -> By {
-        By { who: Who::User(user.to_owned()), at_ms: self.received_at_ms }
-    }
-
     pub(crate) fn step(&mut self, step: Step) {
         self.steps.push(step);
     }

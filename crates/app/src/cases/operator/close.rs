@@ -23,7 +23,8 @@ impl App {
             RoomOf::Agent { .. } => self.close_for_owner(live).await?,
             RoomOf::People | RoomOf::Chat => {
                 let app = self.clone();
-                self.to_the_end(async move { app.switch_off(&live, Who::Operator).await }, |_, ()| {}).await?;
+                self.to_the_end(async move { app.switch_off(&live, Who::Operator).await }, |_, ()| {})
+                    .await?;
             }
         }
         Ok(Shut { closed: room_is_closed(self, &room.room_id), room })
