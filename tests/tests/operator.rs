@@ -109,9 +109,23 @@ async fn lists_ends_and_closes() -> Result<()> {
     );
     owner.say("still here").await?;
 
+    // and what was done, by whom
+    let audit = parlour_json(&stack, &["audit", "--since", "1h"], &secrets)?;
+    let ended = find(&audit["entries"], "deed", "agent_ended")?;
+    ensure!(
+        ended["by"] == json!({"kind": "operator"}) && ended["whom"]["agentId"] == scout.agent_id,
+        "{ended}"
+    );
+    let closed = find(&audit["entries"], "deed", "room_closed")?;
+    ensure!(closed["by"]["kind"] == "operator" && closed["room"]["matrixRoomId"] == den, "{closed}");
+    let made = find(&audit["entries"], "deed", "room_made")?;
+    ensure!(made["by"]["agentId"] == owner.agent_id && made["by"]["kind"] == "agent", "{made}");
+    let newest = parlour(&stack, &["audit", "--limit", "1"], &secrets)?;
+    ensure!(newest.lines().count() == 2 && newest.contains("room_closed"), "{newest}");
+
     // and nobody to talk to
     stack.bridge.stop().await?;
-    for words in [&["agents"][..], &["rooms", "close", &number], &["knocks"], &["codes"]] {
+    for words in [&["agents"][..], &["rooms", "close", &number], &["knocks"], &["codes"], &["audit"]] {
         let refusal = parlour(&stack, words, &secrets).unwrap_err().to_string();
         ensure!(refusal.contains("exit status: 1") && refusal.contains("no bridge runs"), "{refusal}");
     }

@@ -26,7 +26,7 @@ pub(crate) fn ask(
     args: &cli::Ask,
     method: Method,
     path: &str,
-    query: Option<(&str, &str)>,
+    query: &[(&str, &str)],
 ) -> Result<Value, Failure> {
     let config = Config::load(&args.config.config)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -42,7 +42,7 @@ pub(crate) fn ask_and_tell(
     args: &cli::Ask,
     method: Method,
     path: &str,
-    query: Option<(&str, &str)>,
+    query: &[(&str, &str)],
     words: impl FnOnce(&Value) -> String,
 ) -> Result<(), Failure> {
     let answer = ask(args, method, path, query)?;
@@ -77,11 +77,12 @@ impl Operator {
         &self,
         method: Method,
         path: &str,
-        query: Option<(&str, &str)>,
+        query: &[(&str, &str)],
     ) -> Result<Value, Failure> {
-        let encoded = |(key, value)| format!("?{key}={}", utf8_percent_encode(value, NON_ALPHANUMERIC));
-        let query = query.map(encoded).unwrap_or_default();
-        let request = self.http.request(method, format!("http://localhost{OPERATOR_PREFIX}{path}{query}"));
+        let encoded =
+            |(key, value): &(&str, &str)| format!("{key}={}", utf8_percent_encode(value, NON_ALPHANUMERIC));
+        let query = query.iter().map(encoded).collect::<Vec<_>>().join("&");
+        let request = self.http.request(method, format!("http://localhost{OPERATOR_PREFIX}{path}?{query}"));
         let gone = |e: reqwest::Error| {
             Failure::new(format!("the bridge gave no whole answer: {}; look into its log", e.without_url()))
         };

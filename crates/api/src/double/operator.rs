@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use parlour_app::view::{
-    AgentShown, AgentSummary, CodeSummary, IncomingKnock, QuotaUse, Readiness, RoomOf, RoomSummary, Shut,
-    Status,
+    AgentShown, AgentSummary, AuditEntry, Audited, CodeSummary, IncomingKnock, QuotaUse, Readiness, RoomOf,
+    RoomSummary, Shut, Status,
 };
 use parlour_domain::fault::Fault;
+use ruma::owned_user_id;
 
 use super::App;
 use crate::tests::samples;
@@ -76,6 +77,25 @@ impl App {
     pub(crate) async fn code_off(&self, named: &str) -> Result<CodeSummary, Fault> {
         self.note(format!("code_off {named:?}"))?;
         Ok(CodeSummary { room: samples::room(), on: false })
+    }
+
+    pub(crate) async fn audit(&self, within_ms: i64, limit: u32) -> Result<Vec<AuditEntry>, Fault> {
+        self.note(format!("audit {within_ms} {limit}"))?;
+        let (agent, room) = (samples::agent(), samples::room());
+        let whom = Audited::Agent { id: agent.id, display_name: agent.display_name };
+        let by = |number, by: &str, doer, whom| AuditEntry {
+            number,
+            at_ms: agent.created_at_ms,
+            deed: "agent_ended",
+            by: by.to_owned(),
+            doer,
+            whom,
+            room: None,
+        };
+        let ada = Audited::Person(owned_user_id!("@ada:example.org"));
+        let place = Some((room.catalog_id, room.room_id.clone()));
+        let in_room = AuditEntry { room: place, ..by(3, "person", Some(ada), None) };
+        Ok(vec![in_room, by(2, "agent", Some(whom.clone()), None), by(1, "operator", None, Some(whom))])
     }
 }
 

@@ -2,6 +2,7 @@
 //! operator: there are no tokens here. One endpoint per file, and the table of them here.
 
 mod agents;
+mod audit;
 mod codes;
 mod knocks;
 mod rooms;
@@ -35,6 +36,7 @@ fn table() -> Vec<(&'static str, MethodRouter<Shared>)> {
         ("/knocks", get(knocks::list)),
         ("/codes", get(codes::list)),
         ("/code", delete(codes::off)),
+        ("/audit", get(audit::list)),
     ]
 }
 

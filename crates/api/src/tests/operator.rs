@@ -21,7 +21,7 @@ fn path(path: &str) -> Ask {
 #[tokio::test]
 async fn every_list_and_every_deed_has_its_shape() {
     let mut told = Vec::new();
-    for list in ["/agents", "/agent?agent=x", "/rooms", "/knocks", "/codes"] {
+    for list in ["/agents", "/agent?agent=x", "/rooms", "/knocks", "/codes", "/audit"] {
         told.push(format!("GET {list} {}", shown(respond(App::open(), path(list)).await).await));
     }
     for deed in ["/agent?agent=x", "/room?room=x", "/code?room=x"] {
@@ -64,4 +64,26 @@ async fn names_come_as_they_were_typed(#[case] sent: &str, #[case] read: &str) {
 async fn nothing_of_it_is_reachable_over_the_network(#[case] asked: &str) {
     let response = router(&Arc::new(App::open())).oneshot(path(asked).request()).await.unwrap();
     assert_eq!(response.status(), 404);
+}
+
+#[rstest]
+#[case::all("/audit", "audit 9223372036854775807 1000")]
+#[case::some("/audit?withinMs=60000&limit=5", "audit 60000 5")]
+#[case::for_ever("/audit?withinMs=99999999999999999999", "audit 9223372036854775807 1000")]
+#[tokio::test]
+async fn so_far_back_and_so_many(#[case] asked: &str, #[case] read: &str) {
+    let app = App::open();
+    let notes = app.notes();
+    respond(app, path(asked)).await;
+    assert_eq!(*notes.lock(), [read]);
+}
+
+#[rstest]
+#[case("0")]
+#[case("1001")]
+#[case("ten")]
+#[tokio::test]
+async fn no_more_than_can_be_shown(#[case] limit: &str) {
+    let told = shown(respond(App::open(), path(&format!("/audit?limit={limit}"))).await).await;
+    assert!(told.starts_with("400") && told.contains("\"field\": \"limit\""), "{told}");
 }

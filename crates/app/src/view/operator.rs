@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use parlour_domain::{agent::Agent, room::Room};
+use parlour_domain::{
+    agent::Agent,
+    ids::{AgentId, CatalogId},
+    room::Room,
+};
+use ruma::{OwnedRoomId, OwnedUserId};
 
 /// An agent that has not ended.
 #[derive(Clone, Debug)]
@@ -71,4 +76,27 @@ pub struct Shut {
 pub struct CodeSummary {
     pub room: Arc<Room>,
     pub on: bool,
+}
+
+/// An agent, gone or not, or a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Audited {
+    Agent { id: AgentId, display_name: String },
+    Person(OwnedUserId),
+}
+
+/// Something that was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditEntry {
+    /// Counts up; never given twice.
+    pub number: i64,
+    pub at_ms: i64,
+    pub deed: &'static str,
+    /// `agent`, `person`, `operator`, `idle` or `bridge`.
+    pub by: String,
+    /// Which agent or person that was.
+    pub doer: Option<Audited>,
+    /// Whom it befell.
+    pub whom: Option<Audited>,
+    pub room: Option<(CatalogId, OwnedRoomId)>,
 }

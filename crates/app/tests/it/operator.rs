@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use parlour_app::{App, runtime::Clock, view::RoomOf};
+use parlour_app::{
+    App,
+    runtime::Clock,
+    view::{Audited, RoomOf},
+};
 use parlour_domain::{
     fault::{Code, Fault},
     quota::{DAY_MS, MINUTE_MS},
@@ -202,4 +206,59 @@ async fn knocks_and_codes_of_all_rooms() {
     assert_eq!(code(entered), Code::CodeInvalid);
     app(&bridge).shut_room(&number).await.unwrap();
     assert!(app(&bridge).all_knocks().is_empty() && on().await.is_empty());
+}
+
+#[tokio::test]
+async fn what_was_done_is_told_newest_first_with_who_did_it() {
+    let bridge = Bridge::start().await;
+    let (owner, guest) = (bridge.join("Owner").await, bridge.join("Guest").await);
+    let made = owner.make_room("Den").await.unwrap();
+    let room = made.access.room.clone();
+    guest.enter_by_code(&shown_code(&made.access), bridge.stranger()).await.unwrap();
+    bridge.clock.advance(MINUTE_MS);
+    app(&bridge).code_off(room.room_id.as_str()).await.unwrap();
+    app(&bridge).shut_room(room.room_id.as_str()).await.unwrap();
+    app(&bridge).disable_agent(&guest.id).await.unwrap();
+    let told = async |within_ms, limit| {
+        let entries = app(&bridge).audit(within_ms, limit).await.unwrap();
+        entries.into_iter().map(|e| (e.deed, e.by, name(e.whom), e.room.map(|r| r.1))).collect::<Vec<_>>()
+    };
+    let by_operator =
+        |deed, whom: Option<&str>, room| (deed, "operator".to_owned(), whom.map(str::to_owned), room);
+    let den = Some(room.room_id.clone());
+    let expected = [
+        by_operator("agent_ended", Some(&guest.display_name), None),
+        by_operator("room_closed", None, den.clone()),
+        by_operator("code_switched_off", None, den.clone()),
+    ];
+    assert_eq!(told(MINUTE_MS - 1, 100).await, expected, "of the last minute");
+    assert_eq!(told(i64::MAX, 1).await, expected[..1]);
+    let all = app(&bridge).audit(i64::MAX, 100).await.unwrap();
+    let entered = all.iter().find(|e| e.deed == "entered_by_code").unwrap();
+    assert_eq!((name(entered.doer.clone()), name(entered.whom.clone())), {
+        let guest = Some(guest.display_name.clone());
+        (guest.clone(), guest)
+    });
+    assert_eq!(all.iter().filter(|e| e.deed == "agent_created").count(), 2);
+}
+
+#[tokio::test]
+async fn a_room_of_people_tells_who_put_agents_out_of_it() {
+    let kitchen = Kitchen::new().await;
+    let number = kitchen.number().await;
+    app(&kitchen.bridge).shut_room(&number).await.unwrap();
+    let all = app(&kitchen.bridge).audit(i64::MAX, 100).await.unwrap();
+    let told: Vec<_> = all.iter().map(|e| (e.deed, &*e.by, name(e.doer.clone()))).collect();
+    let ada = Some(kitchen.ada.user_id.clone());
+    // the room made is the lobby
+    let expected =
+        [("bot_left", "operator", None), ("bot_entered", "person", ada), ("room_made", "bridge", None)];
+    assert_eq!(told, expected);
+}
+
+fn name(one: Option<Audited>) -> Option<String> {
+    one.map(|one| match one {
+        Audited::Agent { display_name, .. } => display_name,
+        Audited::Person(user) => user.to_string(),
+    })
 }

@@ -15,12 +15,12 @@ use crate::{
 pub(crate) fn run(args: &cli::Agents) -> Result<(), Failure> {
     let ask = &args.ask;
     match &args.deed {
-        None => ask_and_tell(ask, Method::GET, "/agents", None, list),
+        None => ask_and_tell(ask, Method::GET, "/agents", &[], list),
         Some(AgentsDeed::Show(whom)) => {
-            ask_and_tell(ask, Method::GET, "/agent", Some(("agent", &whom.agent)), show)
+            ask_and_tell(ask, Method::GET, "/agent", &[("agent", &whom.agent)], show)
         }
         Some(AgentsDeed::Disable(whom)) => {
-            ask_and_tell(ask, Method::DELETE, "/agent", Some(("agent", &whom.agent)), disabled)
+            ask_and_tell(ask, Method::DELETE, "/agent", &[("agent", &whom.agent)], disabled)
         }
     }
 }

@@ -14,9 +14,9 @@ use crate::{
 /// No bridge runs, there is no such room, or it is a lobby.
 pub(crate) fn run(args: &cli::Codes) -> Result<(), Failure> {
     match &args.deed {
-        None => ask_and_tell(&args.ask, Method::GET, "/codes", None, list),
+        None => ask_and_tell(&args.ask, Method::GET, "/codes", &[], list),
         Some(CodesDeed::Off(which)) => {
-            ask_and_tell(&args.ask, Method::DELETE, "/code", Some(("room", &which.room)), off)
+            ask_and_tell(&args.ask, Method::DELETE, "/code", &[("room", &which.room)], off)
         }
     }
 }

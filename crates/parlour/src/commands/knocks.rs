@@ -13,7 +13,7 @@ use crate::{
 /// # Errors
 /// No bridge runs.
 pub(crate) fn run(args: &cli::Ask) -> Result<(), Failure> {
-    ask_and_tell(args, Method::GET, "/knocks", None, list)
+    ask_and_tell(args, Method::GET, "/knocks", &[], list)
 }
 
 fn list(answer: &Value) -> String {

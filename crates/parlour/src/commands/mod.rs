@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 pub(crate) mod agents;
+pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod check;
 pub(crate) mod codes;

@@ -14,9 +14,9 @@ use crate::{
 /// No bridge runs, there is no such room, or it is a lobby.
 pub(crate) fn run(args: &cli::Rooms) -> Result<(), Failure> {
     match &args.deed {
-        None => ask_and_tell(&args.ask, Method::GET, "/rooms", None, list),
+        None => ask_and_tell(&args.ask, Method::GET, "/rooms", &[], list),
         Some(RoomsDeed::Close(which)) => {
-            ask_and_tell(&args.ask, Method::DELETE, "/room", Some(("room", &which.room)), closed)
+            ask_and_tell(&args.ask, Method::DELETE, "/room", &[("room", &which.room)], closed)
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::{cli, failure::Failure, operator, output};
 /// # Errors
 /// No bridge runs, or it is not ready; that line says why.
 pub(crate) fn run(args: &cli::Ask) -> Result<(), Failure> {
-    let status = operator::ask(args, Method::GET, "/status", None)?;
+    let status = operator::ask(args, Method::GET, "/status", &[])?;
     let text = if args.json { status.to_string() } else { lines(&status) };
     output::say(&text);
     match status["reason"].as_str() {

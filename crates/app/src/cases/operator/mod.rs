@@ -1,6 +1,7 @@
 //! What the operator's commands ask of a bridge that runs.
 
 mod agents;
+mod audit;
 mod close;
 mod codes;
 mod disable;
