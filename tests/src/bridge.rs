@@ -59,12 +59,23 @@ impl Bridge {
     /// # Errors
     /// It cannot be run, or does not end with 0.
     pub fn command(&self, arguments: &[&str]) -> Result<String> {
+        run(self.prepared(arguments)?)
+    }
+
+    /// The same while the story goes on.
+    ///
+    /// # Errors
+    /// It cannot be started, or fails; then with its words.
+    pub async fn command_beside(&self, arguments: &[&str]) -> Result<String> {
+        let command = self.prepared(arguments)?;
+        tokio::task::spawn_blocking(move || run(command)).await?
+    }
+
+    fn prepared(&self, arguments: &[&str]) -> Result<Command> {
         let mut command = Command::new(binary()?);
         command.args(arguments).arg("--config").arg(self.folder.join("parlour.toml"));
-        let output = command.current_dir(&self.folder).stdin(Stdio::null()).output()?;
-        let text = [output.stdout, output.stderr].map(|o| String::from_utf8_lossy(&o).into_owned()).join("");
-        ensure!(output.status.success(), "parlour {arguments:?} ended with {}: {text}", output.status);
-        Ok(text)
+        command.current_dir(&self.folder).stdin(Stdio::null());
+        Ok(command)
     }
 
     /// Starts `parlour serve`. Not ready yet when this returns.
@@ -244,4 +255,11 @@ impl Drop for Bridge {
             let _ = child.wait();
         }
     }
+}
+
+fn run(mut command: Command) -> Result<String> {
+    let output = command.output()?;
+    let text = [output.stdout, output.stderr].map(|o| String::from_utf8_lossy(&o).into_owned()).join("");
+    ensure!(output.status.success(), "{command:?} ended with {}: {text}", output.status);
+    Ok(text)
 }

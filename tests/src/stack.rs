@@ -14,6 +14,7 @@ use tokio::task::block_in_place;
 use crate::agent::Agent;
 use crate::bridge::Bridge;
 use crate::http::{Answer, client, encode};
+use crate::in_clear::nothing_in_clear;
 use crate::person::Person;
 use crate::proxy::Proxy;
 
@@ -29,6 +30,8 @@ pub struct Plan {
     pub proxy: bool,
     /// How the homeserver lets the bridge reach puppets' devices.
     pub devices: Devices,
+    /// Further tables of the bridge's config.
+    pub more: &'static str,
 }
 
 /// What a homeserver offers an appservice for its puppets' devices.
@@ -45,7 +48,7 @@ pub enum Devices {
 
 impl Default for Plan {
     fn default() -> Self {
-        Self { lobbies: vec!["lobby"], proxy: false, devices: Devices::Pushed }
+        Self { lobbies: vec!["lobby"], proxy: false, devices: Devices::Pushed, more: "" }
     }
 }
 
@@ -140,6 +143,7 @@ impl Stack {
         }
         self.check_log()?;
         self.check_database()?;
+        nothing_in_clear(&self.synapse)?;
         self.told = true;
         Ok(())
     }
@@ -216,6 +220,7 @@ fn config(plan: &Plan, homeserver: u16, port: u16, metrics: u16) -> Result<Strin
             at == 0
         )?;
     }
+    text.push_str(plan.more);
     Ok(text)
 }
 

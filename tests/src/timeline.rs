@@ -31,10 +31,15 @@ pub fn submission_ids(timeline: &[Value]) -> Vec<(&str, &str)> {
 /// # Errors
 /// The database cannot be read.
 pub fn stored(synapse: &Synapse, room: &str) -> Result<Vec<Value>> {
-    let path = synapse.data().join("homeserver.db");
-    let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    database.busy_timeout(std::time::Duration::from_secs(20))?;
+    let database = database(synapse)?;
     let mut query = database.prepare("SELECT json FROM event_json WHERE room_id = ?1")?;
     let rows = query.query_map([room], |row| row.get::<_, String>(0))?;
     rows.map(|json| Ok(serde_json::from_str(&json?)?)).collect()
+}
+
+pub(crate) fn database(synapse: &Synapse) -> Result<Connection> {
+    let path = synapse.data().join("homeserver.db");
+    let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    database.busy_timeout(std::time::Duration::from_secs(20))?;
+    Ok(database)
 }

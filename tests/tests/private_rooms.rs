@@ -241,15 +241,11 @@ async fn in_rooms_of_people() -> Result<()> {
         let encryption = format!("/rooms/{}/state/m.room.encryption/", encode(&new));
         let megolm = json!({"algorithm": "m.megolm.v1.aes-sha2"});
         ada.call(Method::PUT, &encryption, Some(&megolm)).await?.expect(200)?;
-        let speaks = async || -> Result<String> {
-            let sent = scout.send(&json!({"text": "hm", "roomId": new})).await?.expect(201)?;
-            type_of(&ada, &new, text(&sent["eventId"])).await
-        };
-        until("the agent to notice the encryption", 60, async || {
-            Ok((speaks().await? == "m.room.encrypted").then_some(()))
-        })
-        .await?;
-        assert_eq!(speaks().await?, "m.room.encrypted", "and from then on always");
+        let since = ada.say(&new, "encrypted from here on").await?;
+        scout.hear(&since).await?;
+        let body = json!({"text": "hm", "roomId": new, "submissionId": parlour_tests::fresh_uuid()});
+        let sent = scout.send_until_sent(&body, 60).await?;
+        assert_eq!(type_of(&ada, &new, &sent).await?, "m.room.encrypted");
 
         // put out by a person
         let kick = format!("/rooms/{}/kick", encode(&new));

@@ -1,20 +1,10 @@
 //! What fronts ask for, already in its types; what is left to check are rules.
 
-use std::net::IpAddr;
-
 use parlour_domain::source::SourceKey;
 
 /// Where a request came from, as far as quotas need it: never the address itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source(pub SourceKey);
-
-/// Address parts of a request as the front saw them.
-#[derive(Clone, Debug)]
-pub struct Origin<'a> {
-    pub peer: IpAddr,
-    /// Values of all `X-Forwarded-For` headers, in order.
-    pub forwarded: Vec<&'a [u8]>,
-}
 
 #[derive(Clone, Debug, Default)]
 pub struct Join {

@@ -58,7 +58,7 @@ pub use machine::{
     Undecryptable, session_place,
 };
 pub use parcels::{DeviceKey, DeviceNews, KeyCounts, Parcels};
-pub use request::{Call, Outgoing, SharedQuery, merge_queries};
+pub use request::{Call, Outgoing};
 pub use rows::{Row, RowWrite, Rows, RowsError, WriteBuffer, Writes};
 pub use sealing::{SealError, SealingKey};
 pub use store::{CryptoRowError, PuppetStore, tracking_row};

@@ -42,6 +42,8 @@ fn vacuum(source: &Path, part: &Path) -> Result<(), StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(source, flags).map_err(unusable(source))?;
     connection.busy_timeout(std::time::Duration::from_millis(BUSY_MS)).map_err(unusable(source))?;
+    // one that is no database is told as such, not blamed on the copy
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map_err(unusable(source))?;
     let name = part.to_str().ok_or_else(|| StoreError::Folder {
         path: part.display().to_string(),
         cause: io::Error::new(io::ErrorKind::InvalidInput, "the path is no UTF-8"),

@@ -268,13 +268,6 @@ impl Reader<'_> {
         Ok(all)
     }
 
-    /// The rooms in which something waits for a key.
-    pub fn rooms_that_wait(&self) -> Result<Vec<RoomKey>, StoreError> {
-        let mut query = self.0.prepare_cached("SELECT DISTINCT room_key FROM waiting")?;
-        let rooms = query.query_map([], |row| Ok(RoomKey(row.get(0)?)))?;
-        Ok(rooms.collect::<Result<_, _>>()?)
-    }
-
     /// What is withheld from an agent for want of one of these room keys, in the order it arrived.
     pub fn withheld(
         &self,

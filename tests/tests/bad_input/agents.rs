@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use parlour_tests::Agent;
 use parlour_tests::raw::{exchange, read_answer, request};
+use parlour_tests::{Agent, Person};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -16,7 +16,7 @@ use super::{JSON, SECRET_TEXT, SEND, bearer, is_invalid, set_up, still_works};
 async fn bodies_of_agents() -> Result<()> {
     let (stack, scout, ada) = set_up().await?;
     let port = stack.bridge.port();
-    let before = ada.timeline(&scout.room).await?.len();
+    let before = happened(&ada, &scout.room).await?;
     let head = format!("{}{JSON}", bearer(&scout.token));
     for (what, body, code, field) in bad_bodies() {
         let answer = exchange(port, &request("POST", SEND, &head, &body)).await.context(what)?;
@@ -26,9 +26,15 @@ async fn bodies_of_agents() -> Result<()> {
     odd_heads(port, &scout).await?;
     endless_and_slow(port, &scout).await?;
     join_bodies(port).await?;
-    assert_eq!(ada.timeline(&scout.room).await?.len(), before, "something of it was said");
+    assert_eq!(happened(&ada, &scout.room).await?, before, "something of it was said");
     still_works(&stack, &scout, &ada).await?;
     stack.finish().await
+}
+
+/// How much has happened in a room, pictures apart: those come in their own time.
+async fn happened(person: &Person, room: &str) -> Result<usize> {
+    let timeline = person.timeline(room).await?;
+    Ok(timeline.iter().filter(|e| e["content"]["avatar_url"].is_null()).count())
 }
 
 async fn content_types(port: u16, scout: &Agent) -> Result<()> {

@@ -55,6 +55,27 @@ async fn lobbies_that_a_person_made_earlier() -> Result<()> {
     stack.finish().await
 }
 
+/// Two bridges on one homeserver differ in these.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bridge_with_names_of_its_own() -> Result<()> {
+    let more = "[people]\nbot = \"helper\"\npuppet_prefix = \"ai.\"\n";
+    let stack = Stack::start(Plan { more, ..Plan::default() }).await?;
+    let ada = stack.person("ada")?;
+    let room = ada.join(&format!("#lobby:{SERVER_NAME}")).await?;
+    let scout = stack.agent("Scout", None).await?;
+    assert!(scout.token.starts_with("helper_"), "tokens begin with the bridge's name");
+    let puppet = ada.member_named(&room, &scout.display_name).await?;
+    assert!(puppet.starts_with("@ai."), "{puppet}");
+    let create = ada.see("who made the room", |e| e["type"] == "m.room.create").await?;
+    assert_eq!(create["sender"], format!("@helper:{SERVER_NAME}"));
+    scout.settle_in().await?;
+    let asked = ada.say(&room, "Are you there?").await?;
+    scout.hear(&asked).await?;
+    let answer = scout.say("I am.").await?;
+    ada.see_event(text(&answer["eventId"])).await?;
+    stack.finish().await
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn who_types_is_waited_for() -> Result<()> {
     let stack = Stack::start(Plan::default()).await?;

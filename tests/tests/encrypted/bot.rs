@@ -90,16 +90,32 @@ impl Kitchen {
         let invitation = self.ada.see("an invitation of the bot", invited).await?;
         let chat = text(&invitation["room"]).to_owned();
         self.ada.accept(&chat).await?;
-        let letter = |e: &Value| e["room"] == chat.as_str() && e["sender"] == BOT && e["kind"] == "message";
-        let letter = self.ada.see("the code", letter).await?;
-        person_reads(&self.ada, text(&letter["eventId"]), text(&letter["body"])).await?;
-        let words = text(&letter["body"]).split_whitespace().map(|w| w.trim_matches([',', '.', ';', ':']));
-        let code =
-            words.into_iter().find(|w| w.len() == 14 && w.matches('-').count() == 2).context("no code")?;
-        self.world.stack.keep_secret(code);
         let create = self.ada.raw.state(&chat, "m.room.encryption").await?;
         ensure!(create["algorithm"] == "m.megolm.v1.aes-sha2", "not encrypted: {create}");
-        Ok(code.to_owned())
+        self.letter("").await
+    }
+
+    /// The code in a letter of the bot's, another than the one before.
+    async fn letter(&self, before: &str) -> Result<String> {
+        let news = |e: &Value| code_in(text(&e["body"])).filter(|code| code != before);
+        let letter = |e: &Value| e["room"] != self.id.as_str() && e["sender"] == BOT && news(e).is_some();
+        let letter = self.ada.see("the code", letter).await?;
+        person_reads(&self.ada, text(&letter["eventId"]), text(&letter["body"])).await?;
+        let code = news(&letter).context("no code")?;
+        self.world.stack.keep_secret(&code);
+        Ok(code)
+    }
+
+    async fn opens(&self, code: &str, opens: bool) -> Result<()> {
+        let body = json!({"name": "Visitor", "code": code});
+        match Agent::join_with(&self.world.stack.bridge.url(), &body).await {
+            Ok(visitor) => {
+                self.world.stack.keep_secret(&visitor.token);
+                ensure!(opens && visitor.room == self.id, "a code that is void opens {}", visitor.room);
+            }
+            Err(error) => ensure!(!opens && format!("{error:#}").contains("code_invalid"), "{error:#}"),
+        }
+        Ok(())
     }
 
     async fn restart_synapse(&self) -> Result<()> {
@@ -199,6 +215,7 @@ async fn a_day_in_the_kitchen(version: &str, encrypted: bool) -> Result<()> {
     kitchen.world.stack.keep_secret(&guest.token);
     ensure!(guest.room == kitchen.id, "let into {}", guest.room);
     kitchen.talks_with(&guest, "the code").await?;
+    codes_change(&kitchen, &code).await?;
     kitchen.restart_synapse().await?;
 
     // at the door: only a manager's press counts
@@ -221,6 +238,11 @@ async fn a_day_in_the_kitchen(version: &str, encrypted: bool) -> Result<()> {
     ensure!(answer.contains("was turned away"), "{answer}");
     let told = kitchen.told(&notice).await?;
     ensure!(told.contains("was turned away by ada"), "{told}");
+    let bold = kitchen.world.stack.agent("Bold", None).await?;
+    let notice = kitchen.knock(&bold).await?;
+    kitchen.press(ada, &notice, "❌").await?;
+    let told = kitchen.told(&notice).await?;
+    ensure!(told.contains("was turned away by ada"), "{told}");
 
     // and out again
     let refused = kitchen.ask(bob, "remove Guest").await?;
@@ -234,6 +256,23 @@ async fn a_day_in_the_kitchen(version: &str, encrypted: bool) -> Result<()> {
     ada.say(&kitchen.id, "!agents off").await?;
     ada.see_member(&kitchen.id, BOT, "leave").await?;
     finish(kitchen, &code).await
+}
+
+/// A new code shuts the old one out, and without any there is only the door.
+async fn codes_change(kitchen: &Kitchen, old: &str) -> Result<()> {
+    let answer = kitchen.ask(&kitchen.ada, "code new").await?;
+    ensure!(answer.contains("a new Agent code") && answer.contains("our direct chat"), "{answer}");
+    let new = kitchen.letter(old).await?;
+    kitchen.opens(old, false).await?;
+    kitchen.opens(&new, true).await?;
+    let answer = kitchen.ask(&kitchen.ada, "code off").await?;
+    ensure!(answer.contains("The Agent code is off"), "{answer}");
+    kitchen.opens(&new, false).await
+}
+
+fn code_in(words: &str) -> Option<String> {
+    let mut words = words.split_whitespace().map(|w| w.trim_matches([',', '.', ';', ':']));
+    words.find(|w| w.len() == 14 && w.matches('-').count() == 2).map(str::to_owned)
 }
 
 /// The code is nowhere but in ciphertext; in an encrypted room neither puppets nor the bot said anything in clear.

@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use parlour_tests::{Agent, Plan, encode, fresh_uuid, until};
 use reqwest::Method;
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use tokio::task::block_in_place;
 
 use crate::common::text;
 use crate::world::{Trio, agent_reads, person_reads, signed_device};
@@ -22,13 +22,7 @@ async fn a_backup_taken_under_load_becomes_a_bridge_again() -> Result<()> {
     let trio = Trio::start(Plan::default()).await?;
     trio.all_talk("what is worth keeping").await?;
     let before = devices(&trio).await?;
-    let copy = trio.world.stack.folder().join("backup");
-    let backup = async {
-        let command =
-            block_in_place(|| trio.world.stack.bridge.command(&["backup", &copy.to_string_lossy()]));
-        command.map(drop)
-    };
-    tokio::try_join!(backup, everybody_speaks(&trio))?;
+    let copy = backup_under_load(&trio).await?;
     // What the copy knows nothing of: ratchets go on, a session, an id that is used up.
     trio.ada.obey("new_session", json!({"room": trio.room.id})).await?;
     trio.all_talk("what came after it").await?;
@@ -105,16 +99,38 @@ async fn keys_and_identities_are_lost() -> Result<()> {
 }
 
 /// All agents and the person, a few times each.
-async fn everybody_speaks(trio: &Trio) -> Result<()> {
+/// Copies while all three speak, again and again until ten messages were said while copies were made; the last copy.
+async fn backup_under_load(trio: &Trio) -> Result<PathBuf> {
+    let (said, done) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let copies = async {
+        let mut during = 0;
+        for number in 0..20 {
+            let copy = trio.world.stack.folder().join(format!("backup-{number}"));
+            let before = said.load(Ordering::SeqCst);
+            trio.world.stack.bridge.command_beside(&["backup", &copy.to_string_lossy()]).await?;
+            during += said.load(Ordering::SeqCst) - before;
+            if during >= 10 {
+                done.store(true, Ordering::SeqCst);
+                return Ok(copy);
+            }
+        }
+        anyhow::bail!("{during} messages while twenty copies were made")
+    };
+    tokio::try_join!(copies, everybody_speaks(trio, &said, &done)).map(|(copy, ())| copy)
+}
+
+async fn everybody_speaks(trio: &Trio, said: &AtomicUsize, done: &AtomicBool) -> Result<()> {
+    let next = || said.fetch_add(1, Ordering::SeqCst);
     let agent = async |agent: &Agent| {
-        for number in 0..8 {
-            trio.world.agent_says(agent, &format!("under load, number {number}")).await?;
+        while !done.load(Ordering::SeqCst) {
+            trio.world.agent_says(agent, &format!("under load, number {}", next())).await?;
         }
         anyhow::Ok(())
     };
     let person = async {
-        for number in 0..8 {
-            trio.world.human_says(&trio.ada, &trio.room.id, &format!("the person, number {number}")).await?;
+        while !done.load(Ordering::SeqCst) {
+            let words = format!("the person, number {}", next());
+            trio.world.human_says(&trio.ada, &trio.room.id, &words).await?;
         }
         anyhow::Ok(())
     };

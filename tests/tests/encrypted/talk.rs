@@ -37,9 +37,9 @@ async fn puppets_with_tokens_of_their_own() -> Result<()> {
     over(Devices::OwnToken, "ownToken").await
 }
 
-/// Also after a restart, and with sessions that the bridge has to fetch.
+/// Also after a restart, and with sessions that the bridge has to fetch; with a person who is strict.
 async fn over(devices: Devices, way: &str) -> Result<()> {
-    let trio = Trio::start(Plan { devices, ..Plan::default() }).await?;
+    let trio = Trio::with(Plan { devices, ..Plan::default() }, Client::Js, true).await?;
     trio.all_talk("such a homeserver").await?;
     every_device_is_signed(&trio).await?;
     trio.world.stack.bridge.restart().await?;
@@ -57,7 +57,33 @@ async fn has_found(trio: &Trio, way: &str) -> Result<()> {
         told = serde_json::from_str(&status)?;
         Ok((told["deviceWay"] == way).then_some(()))
     });
-    found.await.with_context(|| format!("{way}, and not {told}"))
+    found.await.with_context(|| format!("{way}, and not {told}"))?;
+    let said = match way {
+        "pushed" => "pushed and masqueraded",
+        "pulled" => "pulled and masqueraded",
+        _ => "own tokens",
+    };
+    let check = block_in_place(|| trio.world.stack.bridge.command(&["check"]))?;
+    let line =
+        check.lines().find(|line| line.contains(" devices:")).context("check says nothing of devices")?;
+    ensure!(line.contains(said), "{said:?} is not what check says: {line}");
+    Ok(())
+}
+
+/// Where the operator trusts signed devices only: this client of the second stack signs its device nowhere.
+#[tokio::test(flavor = "multi_thread")]
+async fn unsigned_devices_get_no_keys_where_the_operator_says_so() -> Result<()> {
+    let plan = Plan { more: "[encryption]\ntrust = \"cross-signed\"\n", ..Plan::default() };
+    let trio = Trio::start(plan).await?;
+    let bob = trio.world.human("bob", Client::Nio).await?;
+    trio.world.invite(&trio.owner, &trio.room, &bob).await?;
+    let words = "for signed devices alone";
+    let said = trio.world.agent_says(&trio.owner, words).await?;
+    person_reads(&trio.ada, &said, words).await?;
+    let sealed = |e: &Value| e["kind"] == "undecryptable" && e["eventId"] == said.as_str();
+    bob.see("something that it has no key for", sealed).await?;
+    trio.all_talk("those who are signed").await?;
+    trio.finish().await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,7 +7,7 @@ use parlour_tests::{Agent, Client, Human, Plan, SERVER_NAME, Stack, encode, fres
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use tokio::task::{JoinSet, block_in_place};
+use tokio::task::JoinSet;
 
 use crate::common::text;
 use crate::world::Trio;
@@ -131,8 +131,12 @@ async fn two_echoes_in_a_lobby_stop() -> Result<()> {
     ensure!((10..=80).contains(&said), "{said} echoes");
     let quiet = stack.agent("Quiet", None).await?;
     third_is_heard(&ada, &quiet, &named).await?;
+    // not the homeserver as well: the person's client would leave out most of what is said until it is back
+    for echo in [&one, &two] {
+        echo.silent().await?;
+    }
+    ensure!(told(&ada) == 1, "told again, and no person spoke");
     stack.bridge.kill()?;
-    block_in_place(|| stack.synapse.restart())?;
     stack.bridge.start()?;
     stack.bridge.ready().await?;
     one_word(&ada, &room, [&one, &two], 2).await?;

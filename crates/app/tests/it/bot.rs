@@ -377,6 +377,26 @@ async fn in_a_direct_chat() {
     assert!(ask("mumble").await.contains("I do not know that command"));
 }
 
+/// What is said in clear is on the homeserver for good.
+#[tokio::test]
+async fn a_code_is_not_said_in_a_direct_chat_in_clear() {
+    let kitchen = Kitchen::new().await;
+    let chat = kitchen.ada.make_room(&RoomSetup { join_rule: "invite", ..RoomSetup::default() });
+    kitchen.ada.invite_directly(&chat, BOT);
+    said(&kitchen.bridge, &chat, 1).await;
+    for (asked, command) in (2..).zip(["code", "code new"]) {
+        kitchen.ada.say(&chat, command);
+        let answer = said(&kitchen.bridge, &chat, asked).await.pop().unwrap();
+        assert!(answer.contains("encrypted chat"), "{answer}");
+    }
+    let looks_like_one = |word: &str| word.len() >= 14 && word.matches('-').count() == 2;
+    for room in [&chat, &kitchen.room] {
+        for words in said(&kitchen.bridge, room, 1).await {
+            assert!(!words.split_whitespace().any(looks_like_one), "{words}");
+        }
+    }
+}
+
 /// Where the bot may set state, clients are told of its commands (MSC4391); a command in that form is understood.
 #[tokio::test]
 async fn commands_are_announced_and_taken_in_that_form() {

@@ -99,6 +99,32 @@ async fn thirty_days_without_a_call_end_it() {
 }
 
 #[tokio::test]
+async fn an_owner_that_is_ended_leaves_its_rooms_closed() {
+    let bridge = Bridge::start().await;
+    let (owner, guest) = (bridge.join("Owner").await, bridge.join("Guest").await);
+    let room = owner.make_room("Den").await.unwrap().access.room.room_id.to_string();
+    bridge.clock.advance(29 * DAY_MS);
+    bridge.clock.until_sleeping_for(MINUTE_MS).await;
+    guest.me().await.unwrap();
+    bridge.clock.advance(2 * DAY_MS);
+    pass_until(&bridge, "the owner is out", || !bridge.hs.is_joined(&room, owner.user_id.as_str())).await;
+    assert_eq!(code(owner.me().await), Code::Unauthorized);
+    let levels = &bridge.hs.states(&room, "m.room.power_levels").pop().unwrap()["content"];
+    assert_eq!(levels["events_default"], 100, "nobody can speak there any more: {levels}");
+    guest.me().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_idle_hour_takes_nobody_out_of_private_rooms() {
+    let bridge = Bridge::start().await;
+    let owner = bridge.join("Owner").await;
+    let room = owner.make_room("Den").await.unwrap().access.room.room_id.to_string();
+    idle(&bridge, &owner).await;
+    assert!(bridge.hs.is_joined(&room, owner.user_id.as_str()));
+    assert_eq!(owner.me().await.unwrap().rooms.len(), 2, "and back in the lobby with the next call");
+}
+
+#[tokio::test]
 async fn idleness_is_kept_over_restarts() {
     let mut bridge = Bridge::start().await;
     let agent = bridge.join("Robin").await;

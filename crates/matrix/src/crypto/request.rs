@@ -41,33 +41,6 @@ pub enum Call {
     ToDevice { event_type: String, txn_id: OwnedTransactionId, body: Box<RawValue> },
 }
 
-/// A key query made once for several machines.
-#[derive(Clone, Debug)]
-pub struct SharedQuery<M> {
-    pub users: BTreeSet<OwnedUserId>,
-    /// Whom to give the answer, each under its own id. The query is made as the first.
-    pub askers: Vec<(M, OwnedTransactionId)>,
-}
-
-/// Puts queries for the same users together. A query that holds a user of `own` stays alone, since a homeserver shows
-/// a user-signing key to its owner only.
-pub fn merge_queries<M>(
-    queries: impl IntoIterator<Item = (M, OwnedTransactionId, BTreeSet<OwnedUserId>)>,
-    is_own: impl Fn(&OwnedUserId) -> bool,
-) -> Vec<SharedQuery<M>> {
-    let mut shared: BTreeMap<BTreeSet<OwnedUserId>, Vec<(M, OwnedTransactionId)>> = BTreeMap::new();
-    let mut alone = vec![];
-    for (machine, id, users) in queries {
-        if users.iter().any(&is_own) {
-            alone.push(SharedQuery { users, askers: vec![(machine, id)] });
-        } else {
-            shared.entry(users).or_default().push((machine, id));
-        }
-    }
-    let shared = shared.into_iter().map(|(users, askers)| SharedQuery { users, askers });
-    shared.chain(alone).collect()
-}
-
 impl Call {
     /// `None` for what Parlour never sends: verification messages in rooms.
     pub(super) fn from_sdk(request: &AnyOutgoingRequest) -> Result<Option<Self>, CryptoError> {
@@ -135,29 +108,4 @@ impl Call {
 /// The SDK's own types always serialise; one that does not is a fault in it, not in us.
 fn raw(value: &impl Serialize) -> Result<Box<RawValue>, CryptoError> {
     to_raw_value(value).map_err(|_| CryptoError::Sdk("a request cannot be written down".into()))
-}
-
-#[cfg(test)]
-mod tests {
-    use ruma::user_id;
-
-    use super::*;
-
-    #[test]
-    fn queries_for_the_same_people_are_made_once() {
-        let users = |ids: &[&str]| ids.iter().map(|id| OwnedUserId::try_from(*id).unwrap()).collect();
-        let query = |machine: u8, ids: &[&str]| (machine, format!("t{machine}").into(), users(ids));
-        let all = [
-            query(1, &["@p:x"]),
-            query(2, &["@p:x", "@q:x"]),
-            query(3, &["@p:x"]),
-            query(4, &["@p:x", "@agent_a:x"]),
-            query(5, &["@p:x", "@agent_a:x"]),
-        ];
-        let merged = merge_queries(all, |user| user.localpart().starts_with("agent_"));
-        let askers: Vec<Vec<u8>> =
-            merged.iter().map(|m| m.askers.iter().map(|(machine, _)| *machine).collect()).collect();
-        assert_eq!(askers, [vec![1, 3], vec![2], vec![4], vec![5]]);
-        assert!(merged[0].users.contains(user_id!("@p:x")));
-    }
 }

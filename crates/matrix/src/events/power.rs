@@ -74,12 +74,6 @@ impl Power {
         self.users.get(user).copied().unwrap_or(self.users_default)
     }
 
-    /// Whether `user` may send events of this type that are no state.
-    #[must_use]
-    pub fn may_send(&self, user: &UserId, event_type: &str) -> bool {
-        self.level_of(user) >= self.events.get(event_type).copied().unwrap_or(self.events_default)
-    }
-
     /// Whether `user` may set state of this type.
     #[must_use]
     pub fn may_set(&self, user: &UserId, event_type: &str) -> bool {
@@ -90,18 +84,6 @@ impl Power {
     #[must_use]
     pub fn may_invite(&self, user: &UserId) -> bool {
         self.level_of(user) >= self.invite
-    }
-
-    /// Whether `user` may put `other` out: it takes more power than the other has.
-    #[must_use]
-    pub fn may_kick(&self, user: &UserId, other: &UserId) -> bool {
-        self.level_of(user) >= self.kick && self.level_of(user) > self.level_of(other)
-    }
-
-    /// Whether `user` may delete a message of `author`.
-    #[must_use]
-    pub fn may_redact(&self, user: &UserId, author: &UserId) -> bool {
-        user == author || self.level_of(user) >= self.redact
     }
 }
 
@@ -178,10 +160,7 @@ mod tests {
     fn who_may_what() {
         let levels =
             power(&json!({"users": {"@mod:x": 50}, "events": {"m.room.message": 25, "m.room.name": 60}}));
-        let (mod_, ada) = (user_id!("@mod:x"), user_id!("@ada:x"));
-        assert!(levels.may_send(mod_, "m.room.message") && !levels.may_send(ada, "m.room.message"));
-        assert!(levels.may_send(ada, "m.reaction"));
+        let mod_ = user_id!("@mod:x");
         assert!(levels.may_set(mod_, "m.room.topic") && !levels.may_set(mod_, "m.room.name"));
-        assert!(levels.may_redact(mod_, ada) && levels.may_redact(ada, ada) && !levels.may_redact(ada, mod_));
     }
 }

@@ -106,7 +106,8 @@ fn next_steps(config: &Config, args: &cli::Registration, path: &Path, origin: To
          Next:\n\
          1. Give it to the homeserver.\n   \
             Synapse: in homeserver.yaml, under app_service_config_files, add the line\n     - {file}\n   \
-            let Synapse's user read the file, and restart Synapse.\n   \
+            let Synapse's user read the file; under experimental_features set to true what has keys of encrypted rooms\n   \
+            brought at once: msc2409_to_device_messages_enabled and msc3202_transaction_extensions. Restart Synapse.\n   \
             Conduit, continuwuity, tuwunel: in the admin room send `@conduit:{server}: register-appservice` (Conduit)\n   \
             or `!admin appservices register`, with the file's text below it in a code block.\n\
          2. parlour check --config {config_file}\n\

@@ -27,7 +27,7 @@ use toml::{Table, Value};
 
 use parlour_domain::limits::Limits;
 
-pub(crate) use convert::bridge_id;
+pub(crate) use convert::{BAN_LISTS_UNUSED, bridge_id};
 pub(crate) use example::example;
 pub(crate) use sealing_secret::SealingSecret;
 pub(crate) use sections::Lobby;
@@ -50,7 +50,6 @@ pub(crate) struct Config {
     pub(crate) people: People,
     pub(crate) agents: Agents,
     pub(crate) encryption: Encryption,
-    #[expect(dead_code, reason = "accepted and checked; ban lists come later")]
     pub(crate) moderation: Moderation,
     pub(crate) metrics: Metrics,
     pub(crate) limits: Limits,

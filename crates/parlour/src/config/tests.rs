@@ -259,6 +259,64 @@ fn settings_carry_what_the_config_says() {
     assert_eq!((agents.enabled, agents.idle_ms, agents.disable_after_ms), (false, 120_000, 259_200_000));
 }
 
+/// No value is the default, and no two numbers are the same: a swap of two would show.
+#[test]
+fn settings_of_people_encryption_and_limits_come_from_their_own_keys() {
+    let numbers: Vec<String> = LIMITS.iter().zip(101..).map(|(key, n)| format!("{key} = {n}")).collect();
+    let more = format!(
+        "[people]\ninvites = 'anyone'\ninvitable = 'known'\npresence = false\n[agents]\nmax_hops = 3\n\
+         [encryption]\ntrust = 'cross-signed'\n[limits]\n{}",
+        numbers.join("\n")
+    );
+    let config = parse(&more).unwrap();
+    let registration = parlour_matrix::Registration::generate(&config.wanted(), ["a".into(), "b".into()]);
+    let settings = config.settings(&registration).unwrap();
+    assert_eq!(settings.people.invites, parlour_domain::people::Invites::Anyone);
+    assert_eq!(settings.people.invitable, parlour_domain::people::Invitable::Known);
+    assert_eq!((settings.agents.max_hops, settings.trust), (3, parlour_matrix::crypto::Trust::CrossSigned));
+    let limits = serde_json::to_value(&settings.limits).unwrap();
+    for (key, n) in LIMITS.iter().zip(101..) {
+        assert_eq!(limits[key], n, "{key}");
+    }
+    assert_eq!(limits.as_object().unwrap().len(), LIMITS.len());
+}
+
+const LIMITS: [&str; 13] = [
+    "lobby_entries_per_source_hour",
+    "lobby_entries_per_source_day",
+    "lobby_agents",
+    "lobby_messages_per_agent_minute",
+    "lobby_messages_per_agent_day",
+    "lobby_messages_per_lobby_minute",
+    "code_guesses_per_source_hour",
+    "knocks_per_source_hour",
+    "waiting_knocks_per_room",
+    "open_rooms_per_agent",
+    "new_rooms_per_agent_day",
+    "open_rooms",
+    "invitations_per_agent_day",
+];
+
+#[rstest]
+#[case::presence("presence")]
+#[case::receipts("receipts")]
+#[case::typing("typing")]
+#[case::profiles("profiles")]
+fn each_manner_is_switched_off_by_its_own_key(#[case] off: &str) {
+    let config = parse(&format!("[people]\n{off} = false")).unwrap();
+    let registration = parlour_matrix::Registration::generate(&config.wanted(), ["a".into(), "b".into()]);
+    let shown = config.settings(&registration).unwrap().people.shown;
+    let all = [
+        ("presence", shown.presence),
+        ("receipts", shown.receipts),
+        ("typing", shown.typing),
+        ("profiles", shown.profiles),
+    ];
+    for (key, on) in all {
+        assert_eq!(on, key != off, "{key}");
+    }
+}
+
 #[test]
 fn paths_begin_at_the_configs_folder() {
     let mut config = parse("[storage]\npath = '/var/lib/parlour'").unwrap();

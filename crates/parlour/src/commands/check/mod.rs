@@ -8,6 +8,7 @@ mod files;
 mod homeserver;
 mod listen;
 mod lobbies;
+mod moderation;
 mod ping;
 mod probe;
 mod proxies;
@@ -45,6 +46,7 @@ async fn all(path: &Path, report: &mut Report) {
     let running = storage::check(&config, report);
     let listening = listen::check(&config, running, report);
     proxies::check(&config, report);
+    moderation::check(&config, report);
     let probe = Probe::new(&config, registration.as_ref(), report);
     let (Some(registration), Some(probe)) = (registration, probe) else { return };
     let bench = Bench { config, registration, probe };
