@@ -97,6 +97,16 @@ async fn less_than_a_name_ends_nobody(#[case] named: &str) {
 }
 
 #[tokio::test]
+async fn a_name_without_its_number_is_answered_with_whom_it_may_mean() {
+    let bridge = Bridge::start().await;
+    let twins = [bridge.join("Scout").await, bridge.join("Scout").await];
+    let other = bridge.join("Scouting").await;
+    let fault = app(&bridge).agent_shown("scout").await.unwrap_err();
+    assert!(twins.iter().all(|twin| fault.message.contains(&twin.display_name)), "{}", fault.message);
+    assert!(!fault.message.contains(&other.display_name), "{}", fault.message);
+}
+
+#[tokio::test]
 async fn rooms_tell_whose_they_are() {
     let kitchen = Kitchen::new().await;
     let bridge = &kitchen.bridge;

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use parlour_domain::fault::Fault;
+use parlour_domain::{fault::Fault, ids::AgentKey};
 use parlour_store::Who;
 
 use crate::{
@@ -16,31 +16,28 @@ impl App {
     /// `invalid_request`: no such room, or a lobby. `dependency_unavailable`: the homeserver has not taken all of it yet.
     pub async fn shut_room(self: &Arc<Self>, named: &str) -> Result<Shut, Fault> {
         let live = self.room_named(named)?;
-        let (room, of) = (live.room(), self.whose(&live));
-        tracing::info!(room = %room.room_id, "the operator closes a room");
-        match of {
-            RoomOf::Lobby { slug } => return Err(lobby_stays(slug)),
-            RoomOf::Agent { .. } => self.close_for_owner(live).await?,
-            RoomOf::People | RoomOf::Chat => {
-                let app = self.clone();
-                self.to_the_end(async move { app.switch_off(&live, Who::Operator).await }, |_, ()| {})
-                    .await?;
+        if let RoomOf::Lobby { slug } = self.whose(&live) {
+            return Err(lobby_stays(slug));
+        }
+        tracing::info!(room = %live.room_id, "the operator closes a room");
+        match live.owner() {
+            Some(owner) => self.close_for(owner, live.clone()).await?,
+            None => {
+                let (app, room) = (self.clone(), live.clone());
+                let off = async move { app.switch_off(&room, Who::Operator).await };
+                self.to_the_end(off, |_, ()| {}).await?;
             }
         }
-        Ok(Shut { closed: room_is_closed(self, &room.room_id), room })
+        Ok(Shut { room: live.room(), closed: live.closed() })
     }
 
-    async fn close_for_owner(self: &Arc<Self>, room: Arc<RoomLive>) -> Result<(), Fault> {
-        match room.owner().and_then(|owner| self.agents.get(owner)) {
+    async fn close_for(self: &Arc<Self>, owner: AgentKey, room: Arc<RoomLive>) -> Result<(), Fault> {
+        match self.agents.get(owner) {
             Some(owner) => self.close_own(room, &owner, Who::Operator).await,
             // its end closed the room
             None => Ok(()),
         }
     }
-}
-
-fn room_is_closed(app: &App, room_id: &ruma::RoomId) -> bool {
-    app.rooms.by_id(room_id).is_some_and(|room| room.closed())
 }
 
 fn lobby_stays(slug: Option<String>) -> Fault {
