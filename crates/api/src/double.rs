@@ -1,5 +1,7 @@
 //! A double of the use cases: it writes down what it is asked and gives samples back.
 
+mod operator;
+
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -7,7 +9,7 @@ use parlour_app::{
     request::{Browse, Enter, Join, Send, Source, Wait},
     view::{
         Access, Acked, Admitted, Browsed, CodeState, Entered, Inbox, IncomingKnock, Lobby, Look, Looked, Me,
-        News, OwnRoom, Readiness, Seen, Sent, Status, Watchable, Welcome,
+        News, OwnRoom, Seen, Sent, Watchable, Welcome,
     },
 };
 use parlour_domain::{
@@ -73,10 +75,15 @@ impl App {
         Self { unconfirmed: true, ..self }
     }
 
+    /// What is asked of it.
+    pub(crate) fn notes(&self) -> Arc<Mutex<Vec<String>>> {
+        Arc::clone(&self.asked)
+    }
+
     /// What one request asks of the use cases.
     pub(crate) async fn asked(ask: Ask) -> String {
         let app = Self::open();
-        let asked = Arc::clone(&app.asked);
+        let asked = app.notes();
         let _ = response(app, ask).await;
         let asked = asked.lock();
         asked.join("\n")
@@ -307,19 +314,6 @@ impl App {
             (true, _) => samples::access(CodeState::Hidden),
             (_, true) => samples::access(CodeState::Missing),
             _ => samples::access(samples::code()),
-        }
-    }
-
-    pub(crate) fn status(&self) -> Status {
-        let readiness = self.readiness();
-        Status { readiness, agents: 3, lobbies: 1, private_rooms: 2, devices: 2, way: None }
-    }
-
-    pub(crate) fn readiness(&self) -> Readiness {
-        if self.broken {
-            Readiness::NotYet("The homeserver does not answer.".to_owned())
-        } else {
-            Readiness::Ready
         }
     }
 

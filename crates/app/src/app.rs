@@ -3,7 +3,7 @@ use std::sync::{Arc, Weak, atomic::AtomicI64};
 use parking_lot::{Mutex, RwLock};
 use parlour_domain::{fault::Fault, typing::TypingBoard};
 use parlour_matrix::{Client, crypto::SealingKey};
-use parlour_store::{AgentState, Store, StoreError};
+use parlour_store::{AgentState, By, Store, StoreError, Who};
 use ruma::{OwnedRoomId, OwnedUserId};
 
 use crate::{
@@ -174,6 +174,11 @@ impl App {
 
     pub(crate) fn now(&self) -> i64 {
         self.clock.now_ms()
+    }
+
+    /// Somebody does something now.
+    pub(crate) fn by(&self, who: Who) -> By {
+        By { who, at_ms: self.now() }
     }
 }
 

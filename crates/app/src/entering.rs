@@ -6,13 +6,13 @@ use parlour_domain::{
     code::AgentCode,
     fault::{Code, Fault},
     ids::{AgentKey, RoomKey},
-    knock::{Answer, Knock, Outcome, Status, Way, code_opens},
+    knock::{Knock, Outcome, Status, Way, code_opens},
     quota::RetryAfter,
     room::RoomKind,
     room_ref::RoomRef,
 };
 use parlour_matrix::HsError;
-use parlour_store::{Overdrawn, SeatRow, StoreError, Tx};
+use parlour_store::{Overdrawn, SeatRow, StoreError, Tx, Who};
 use ruma::{OwnedUserId, UserId};
 
 use crate::{
@@ -116,7 +116,10 @@ impl App {
         };
         let outcome = self.write_and_follow(write, follow).await?;
         match outcome.map_err(|r| overdrawn(r, "Knocks from your address"))? {
-            Outcome::Enter => self.let_in(agent, room, None).await.map(|()| view::Entered::Room(room.room())),
+            Outcome::Enter => self
+                .let_in(agent, room, None, Who::Agent(key))
+                .await
+                .map(|()| view::Entered::Room(room.room())),
             Outcome::Waits { knock, .. } | Outcome::Declined(knock) => {
                 Ok(view::Entered::Knock(shown(room.room().catalog_id, knock, now)))
             }
@@ -143,17 +146,18 @@ impl App {
         agent: &AgentLive,
         room: &RoomLive,
         way: Option<Way>,
+        who: Who,
     ) -> Result<(), Fault> {
-        let (key, at, now) = (agent.key(), room.key, self.now());
+        let (key, at, by) = (agent.key(), room.key, self.by(who));
         if let Some(way) = way {
-            let open = self.store.write(move |tx| tx.let_in_here(key, at, way, now)).await?;
+            let open = self.store.write(move |tx| tx.let_in_here(key, at, way, &by)).await?;
             if !open {
                 return Err(nobody_inside());
             }
         }
         self.bring_in(agent, room).await?;
         let write = move |tx: &Tx<'_>| {
-            tx.settle_knock(key, at, Answer::Admitted)?;
+            tx.settle_knock(key, at)?;
             tx.seat_taken(key, at)
         };
         let follow = move |app: &Arc<Self>, seat: SeatRow| {

@@ -54,6 +54,19 @@ pub(crate) fn invitation_charges(limits: &Limits, agent: AgentKey, source: Sourc
     ]
 }
 
+/// What an agent itself is charged for, with the keys under `[limits]`.
+pub(crate) fn agent_charges(limits: &Limits, agent: AgentKey) -> Vec<(&'static str, Charge)> {
+    let [minute, day] = limits.agent_messages();
+    let [invitations, _] = limits.invitations();
+    let of = |kind: &str, rule| Charge { subject: format!("{kind}:{}", agent.0), rule };
+    vec![
+        ("lobby_messages_per_agent_minute", of("agent-minute", minute)),
+        ("lobby_messages_per_agent_day", of("agent-day", day)),
+        ("new_rooms_per_agent_day", of("room-day", limits.new_rooms())),
+        ("invitations_per_agent_day", of("invite-day", invitations)),
+    ]
+}
+
 fn key(source: Source) -> u128 {
     u128::from_be_bytes(source.0.0)
 }

@@ -1,5 +1,6 @@
 //! What use cases give back. Fronts only write these out.
 
+mod operator;
 mod window;
 
 use std::sync::Arc;
@@ -17,6 +18,9 @@ use ruma::{OwnedEventId, OwnedRoomId, OwnedUserId};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
+pub use operator::{
+    AgentShown, AgentSummary, AuditEntry, Audited, CodeSummary, QuotaUse, RoomOf, RoomSummary, Shut,
+};
 pub use window::{Answers, Line, Look, News, Speaker, Watchable};
 
 /// A new agent. The token is told this once.

@@ -58,6 +58,12 @@ impl Rule {
         if self.until_midnight { end.min(next_midnight(started_at_ms)) } else { end }
     }
 
+    /// The window that counts now, if any does.
+    #[must_use]
+    pub fn current(self, window: Option<Window>, now_ms: i64) -> Option<Window> {
+        window.filter(|w| self.is_running(*w, now_ms))
+    }
+
     /// Whether a window still counts. One that starts later than now counts too, so that a small step of the clock
     /// backwards gives nothing away; but not if it lies more than a length ahead, or a clock that was once a year fast
     /// would lock everybody out for that year.
@@ -82,7 +88,7 @@ impl RetryAfter {
 /// The limit is used up. A limit of 0 names the length of a window that would start now.
 pub fn take(window: Option<Window>, rule: Rule, now_ms: i64) -> Result<Window, RetryAfter> {
     let fresh = Window { started_at_ms: now_ms, count: 0 };
-    let current = window.filter(|w| rule.is_running(*w, now_ms)).unwrap_or(fresh);
+    let current = rule.current(window, now_ms).unwrap_or(fresh);
     if current.count >= rule.limit {
         return Err(RetryAfter::until(rule.end_of(current.started_at_ms), now_ms));
     }

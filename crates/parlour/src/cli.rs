@@ -24,6 +24,16 @@ pub(crate) enum Command {
     Backup(Backup),
     /// Tell how the bridge that runs fares
     Status(Ask),
+    /// List the agents; show one with its quotas, or end one
+    Agents(Agents),
+    /// List the rooms, or close one
+    Rooms(Rooms),
+    /// List who waits before which room
+    Knocks(Ask),
+    /// List whether Agent codes open rooms, or switch one off
+    Codes(Codes),
+    /// Tell what was done, by whom, whom and where
+    Audit(Audit),
     /// Print one of the example files of the project
     #[command(hide = true)]
     Example {
@@ -35,7 +45,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct ConfigFile {
     /// The config file
-    #[arg(long, short, value_name = "FILE", default_value = "parlour.toml")]
+    #[arg(long, short, value_name = "FILE", default_value = "parlour.toml", global = true)]
     pub(crate) config: PathBuf,
 }
 
@@ -84,8 +94,86 @@ pub(crate) struct Ask {
     #[command(flatten)]
     pub(crate) config: ConfigFile,
     /// Print the answer as JSON
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Agents {
+    #[command(flatten)]
+    pub(crate) ask: Ask,
+    #[command(subcommand)]
+    pub(crate) deed: Option<AgentsDeed>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentsDeed {
+    /// Show an agent and what is taken of its quotas
+    Show(Whom),
+    /// End an agent for good: its token is void, it leaves its rooms, its own rooms are closed
+    Disable(Whom),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Whom {
+    /// Its id, its name with the number ("Scout #2316"), or its Matrix id
+    #[arg(value_name = "AGENT")]
+    pub(crate) agent: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Rooms {
+    #[command(flatten)]
+    pub(crate) ask: Ask,
+    #[command(subcommand)]
+    pub(crate) deed: Option<RoomsDeed>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RoomsDeed {
+    /// Close an agent's room for good; out of a room of people all agents go, and the bot
+    Close(Which),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Codes {
+    #[command(flatten)]
+    pub(crate) ask: Ask,
+    #[command(subcommand)]
+    pub(crate) deed: Option<CodesDeed>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CodesDeed {
+    /// Let no code open a room any more
+    Off(Which),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Audit {
+    #[command(flatten)]
+    pub(crate) ask: Ask,
+    /// How far to look back: 30m, 24h, 7d
+    #[arg(long, value_name = "SPAN", default_value = "24h", value_parser = milliseconds)]
+    pub(crate) since: u64,
+    /// The newest so many
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) limit: u32,
+}
+
+fn milliseconds(text: &str) -> Result<u64, String> {
+    let (number, unit) = text.split_at(text.len() - text.chars().next_back().map_or(0, char::len_utf8));
+    let unit =
+        [("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)].iter().find(|(u, _)| *u == unit);
+    let span = number.parse::<u64>().ok().zip(unit).and_then(|(n, (_, ms))| n.checked_mul(*ms));
+    span.ok_or_else(|| "give a number and s, m, h or d, like 24h".to_owned())
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    /// Its number, its room id, or a lobby's slug
+    #[arg(value_name = "ROOM")]
+    pub(crate) room: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -100,4 +188,20 @@ pub(crate) enum Example {
     Config,
     /// registration.yaml.example
     Registration,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::milliseconds;
+
+    #[test]
+    fn spans_are_a_number_and_a_unit() {
+        let read = ["0s", "90m", "24h", "7d"].map(|text| milliseconds(text).unwrap());
+        assert_eq!(read, [0, 5_400_000, 86_400_000, 604_800_000]);
+        for wrong in
+            ["", "24", "h", "-1h", "1 h", "1w", "1\u{e9}", "99999999999999999999d", "9999999999999999999d"]
+        {
+            assert!(milliseconds(wrong).is_err(), "{wrong:?}");
+        }
+    }
 }

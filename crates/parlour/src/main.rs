@@ -9,6 +9,7 @@ mod operator;
 mod output;
 mod sealing_file;
 mod socket;
+mod table;
 mod telemetry;
 
 use std::process::ExitCode;
@@ -35,6 +36,11 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Serve(args) => commands::serve::run(&args),
         Command::Backup(args) => commands::backup::run(&args),
         Command::Status(args) => commands::status::run(&args),
+        Command::Agents(args) => commands::agents::run(&args),
+        Command::Rooms(args) => commands::rooms::run(&args),
+        Command::Knocks(args) => commands::knocks::run(&args),
+        Command::Codes(args) => commands::codes::run(&args),
+        Command::Audit(args) => commands::audit::run(&args),
         Command::Example { file } => commands::example::run(file),
     }
 }

@@ -3,12 +3,15 @@
 use std::{io, path::Path, time::Duration};
 
 use parlour_api::OPERATOR_PREFIX;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
 use serde_json::Value;
 
 use crate::{
+    cli,
     config::Config,
     failure::Failure,
+    output,
     socket::{self, Reach},
 };
 
@@ -19,13 +22,33 @@ const PATIENCE: Duration = Duration::from_secs(90);
 ///
 /// # Errors
 /// No bridge runs, or it refuses.
-pub(crate) fn ask<T>(
-    config: &Config,
-    question: impl AsyncFnOnce(&Operator) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+pub(crate) fn ask(
+    args: &cli::Ask,
+    method: Method,
+    path: &str,
+    query: &[(&str, &str)],
+) -> Result<Value, Failure> {
+    let config = Config::load(&args.config.config)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| Failure::new(format!("cannot start: {e}; close some programs")))?;
-    runtime.block_on(async { question(&Operator::connect(config)?).await })
+    runtime.block_on(async { Operator::connect(&config)?.call(method, path, query).await })
+}
+
+/// Asks, and tells the answer: as it is, or in words.
+///
+/// # Errors
+/// As for [`ask`].
+pub(crate) fn ask_and_tell(
+    args: &cli::Ask,
+    method: Method,
+    path: &str,
+    query: &[(&str, &str)],
+    words: impl FnOnce(&Value) -> String,
+) -> Result<(), Failure> {
+    let answer = ask(args, method, path, query)?;
+    let text = if args.json { answer.to_string() } else { words(&answer) };
+    output::say(&text);
+    Ok(())
 }
 
 /// A bridge that runs on this config's data folder.
@@ -48,27 +71,18 @@ impl Operator {
         Ok(Self { http, _reach: reach })
     }
 
-    /// What is at a path below the operator's prefix.
-    ///
-    /// # Errors
-    /// As for [`Self::call`].
-    pub(crate) async fn get(&self, path: &str) -> Result<Value, Failure> {
-        self.call(Method::GET, path, None).await
-    }
-
     /// # Errors
     /// The bridge refuses it, with its own words; or it goes away meanwhile.
     pub(crate) async fn call(
         &self,
         method: Method,
         path: &str,
-        body: Option<&Value>,
+        query: &[(&str, &str)],
     ) -> Result<Value, Failure> {
-        let request = self.http.request(method, format!("http://localhost{OPERATOR_PREFIX}{path}"));
-        let request = match body {
-            Some(body) => request.json(body),
-            None => request,
-        };
+        let encoded =
+            |(key, value): &(&str, &str)| format!("{key}={}", utf8_percent_encode(value, NON_ALPHANUMERIC));
+        let query = query.iter().map(encoded).collect::<Vec<_>>().join("&");
+        let request = self.http.request(method, format!("http://localhost{OPERATOR_PREFIX}{path}?{query}"));
         let gone = |e: reqwest::Error| {
             Failure::new(format!("the bridge gave no whole answer: {}; look into its log", e.without_url()))
         };
@@ -79,7 +93,7 @@ impl Operator {
             return Ok(body);
         }
         match (body["code"].as_str(), body["message"].as_str()) {
-            (Some("route_not_found" | "method_not_allowed"), _) => Err(Failure::new(
+            (Some("http.route_not_found" | "http.method_not_allowed"), _) => Err(Failure::new(
                 "the bridge that runs is of another version than this command; restart it with this one",
             )),
             (Some(code), Some(message)) => Err(Failure::new(format!("{message} ({code})"))),

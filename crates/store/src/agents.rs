@@ -6,7 +6,8 @@ use ruma::{OwnedUserId, UserId};
 use rusqlite::{OptionalExtension, Row};
 
 use crate::{
-    Reader, StoreError, Tx,
+    By, Deed, Reader, StoreError, Tx, Who,
+    audit::Whom,
     value::{agent_id, corrupt, from_json, id, json, text},
 };
 
@@ -77,12 +78,17 @@ impl Tx<'_> {
         Ok(AgentKey(self.0.last_insert_rowid()))
     }
 
-    pub fn agent_is_live(&self, agent: AgentKey) -> Result<(), StoreError> {
+    pub fn agent_is_live(&self, agent: AgentKey, now_ms: i64) -> Result<(), StoreError> {
+        let itself = By { who: Who::Agent(agent), at_ms: now_ms };
+        self.audit(Deed::AgentCreated, &itself, Whom::agent(agent))?;
         self.set_agent_state(agent, AgentState::Live)
     }
 
     /// Voids the token at once and for good.
-    pub fn agent_leaves(&self, agent: AgentKey) -> Result<(), StoreError> {
+    pub fn agent_leaves(&self, agent: AgentKey, by: &By) -> Result<(), StoreError> {
+        if self.agent_lives(agent)? {
+            self.audit(Deed::AgentEnded, by, Whom::agent(agent))?;
+        }
         let void = "UPDATE agents SET token_digest = NULL WHERE agent_key = ?1";
         self.0.prepare_cached(void)?.execute([agent.0])?;
         self.set_agent_state(agent, AgentState::Leaving)
@@ -115,6 +121,12 @@ impl Tx<'_> {
         let set = "UPDATE agents SET last_mentions = ?2 WHERE agent_key = ?1";
         self.0.prepare_cached(set)?.execute((agent.0, json(&mentions)?))?;
         Ok(())
+    }
+
+    /// One whose join comes to nothing never did.
+    fn agent_lives(&self, agent: AgentKey) -> Result<bool, StoreError> {
+        let query = "SELECT EXISTS (SELECT 1 FROM agents WHERE agent_key = ?1 AND state = 'live')";
+        Ok(self.0.prepare_cached(query)?.query_row([agent.0], |row| row.get(0))?)
     }
 
     fn set_agent_state(&self, agent: AgentKey, state: AgentState) -> Result<(), StoreError> {

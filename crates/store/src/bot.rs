@@ -5,7 +5,8 @@ use ruma::{EventId, OwnedRoomId, OwnedUserId, RoomId, UserId};
 use rusqlite::{OptionalExtension, Row};
 
 use crate::{
-    Reader, StoreError, Tx,
+    By, Deed, Reader, StoreError, Tx,
+    audit::Whom,
     value::{catalog_id, event_digest, id, text},
 };
 
@@ -53,24 +54,36 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The bot is in. `false`: it was before.
-    pub fn put_bot_room(&self, room: RoomKey, direct: bool) -> Result<bool, StoreError> {
+    /// The bot is in, since somebody wanted it. `false`: it was before.
+    pub fn put_bot_room(&self, room: RoomKey, direct: bool, by: &By) -> Result<bool, StoreError> {
         let put = "INSERT INTO bot_rooms (room_key, direct) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-        Ok(self.0.prepare_cached(put)?.execute((room.0, direct))? > 0)
+        let new = self.0.prepare_cached(put)?.execute((room.0, direct))? > 0;
+        if new && !direct {
+            self.audit(Deed::BotEntered, by, Whom::room(room))?;
+        }
+        Ok(new)
     }
 
     /// The bot is out: nobody manages the room any more, so no code opens it, and nobody waits before it.
-    pub fn drop_bot_room(&self, room: RoomKey) -> Result<(), StoreError> {
+    pub fn drop_bot_room(&self, room: RoomKey, by: &By) -> Result<(), StoreError> {
+        if self.bot_manages(room)? {
+            self.audit(Deed::BotLeft, by, Whom::room(room))?;
+        }
         for table in ["bot_rooms", "bot_letters", "bot_errands", "bot_sayings", "door_notices"] {
             self.0.prepare_cached(&format!("DELETE FROM {table} WHERE room_key = ?1"))?.execute([room.0])?;
         }
         let owned = "SELECT owner_key IS NOT NULL FROM rooms WHERE room_key = ?1";
         if !self.0.prepare_cached(owned)?.query_row([room.0], |row| row.get::<_, bool>(0))? {
-            self.drop_code(room)?;
+            self.forget_code(room)?;
             let away = "DELETE FROM knocks WHERE room_key = ?1 AND answer = 'none'";
             self.0.prepare_cached(away)?.execute([room.0])?;
         }
         Ok(())
+    }
+
+    fn bot_manages(&self, room: RoomKey) -> Result<bool, StoreError> {
+        let query = "SELECT EXISTS (SELECT 1 FROM bot_rooms WHERE room_key = ?1 AND NOT direct)";
+        Ok(self.0.prepare_cached(query)?.query_row([room.0], |row| row.get(0))?)
     }
 
     pub fn bot_announced(&self, room: RoomKey, digest: &[u8]) -> Result<(), StoreError> {

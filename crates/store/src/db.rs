@@ -37,6 +37,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("migrations/0014_person_knocks.sql")),
         M::up(include_str!("migrations/0015_only_for.sql")),
         M::up(include_str!("migrations/0016_dressed.sql")),
+        M::up(include_str!("migrations/0017_audit.sql")),
     ])
 }
 

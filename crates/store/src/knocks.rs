@@ -7,7 +7,8 @@ use parlour_domain::{
 use rusqlite::{OptionalExtension, Row};
 
 use crate::{
-    Reader, StoreError, Tx,
+    By, Deed, Reader, StoreError, Tx,
+    audit::Whom,
     passes::answer,
     value::{catalog_id, text},
 };
@@ -46,26 +47,31 @@ impl Tx<'_> {
         Ok(knock(Standing::default(), &self.others_at(room, AgentKey(0))?, places, now_ms))
     }
 
-    /// Answers a knock that waits. `false`: it does not (any more).
-    pub fn answer_knock(
-        &self,
-        agent: AgentKey,
-        room: RoomKey,
-        answer: Answer,
-        now_ms: i64,
-    ) -> Result<bool, StoreError> {
-        if !self.knock_of(agent, room)?.is_some_and(|k| k.waits(now_ms)) {
+    /// Turns away one that waits. `false`: it does not (any more).
+    pub fn decline_knock(&self, agent: AgentKey, room: RoomKey, by: &By) -> Result<bool, StoreError> {
+        if !self.knock_of(agent, room)?.is_some_and(|k| k.waits(by.at_ms)) {
             return Ok(false);
         }
-        self.settle_knock(agent, room, answer)?;
+        self.turn_away(agent, room, by)?;
         Ok(true)
     }
 
-    /// The agent is in, by whichever way: it waits no more.
-    pub fn settle_knock(&self, agent: AgentKey, room: RoomKey, answer: Answer) -> Result<(), StoreError> {
-        let set = "UPDATE knocks SET answer = ?3 WHERE room_key = ?2 AND agent_key = ?1 AND answer = 'none'";
-        self.0.prepare_cached(set)?.execute((agent.0, room.0, answer.as_str()))?;
+    /// The same for one that has lapsed, too.
+    pub fn turn_away(&self, agent: AgentKey, room: RoomKey, by: &By) -> Result<(), StoreError> {
+        if self.set_answer(agent, room, Answer::Declined)? {
+            self.audit(Deed::KnockDeclined, by, Whom::agent_in(agent, room))?;
+        }
         Ok(())
+    }
+
+    /// The agent is in, by whichever way: it waits no more.
+    pub fn settle_knock(&self, agent: AgentKey, room: RoomKey) -> Result<(), StoreError> {
+        self.set_answer(agent, room, Answer::Admitted).map(drop)
+    }
+
+    fn set_answer(&self, agent: AgentKey, room: RoomKey, answer: Answer) -> Result<bool, StoreError> {
+        let set = "UPDATE knocks SET answer = ?3 WHERE room_key = ?2 AND agent_key = ?1 AND answer = 'none'";
+        Ok(self.0.prepare_cached(set)?.execute((agent.0, room.0, answer.as_str()))? > 0)
     }
 
     pub fn knocks_told(&self, told: &[(RoomKey, AgentKey)]) -> Result<(), StoreError> {

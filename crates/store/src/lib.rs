@@ -6,6 +6,7 @@
 
 mod agents;
 mod append;
+mod audit;
 mod backup;
 mod blocking;
 mod bot;
@@ -47,6 +48,7 @@ mod tests;
 
 pub use agents::{AgentRow, AgentState, NewAgent};
 pub use append::{Appended, NewEntry};
+pub use audit::{AuditAgent, AuditRoom, AuditRow, By, Deed, Who};
 pub use backup::backup;
 pub use bot::{BotChat, BotInvitation, BotRoom};
 pub use claims::{OpenRooms, RoomClaim, RoomClaimed};

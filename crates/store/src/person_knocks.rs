@@ -1,11 +1,15 @@
 //! People who knock on rooms that agents made.
 
-use parlour_domain::ids::{AgentId, RoomKey};
+use parlour_domain::{
+    ids::{AgentId, RoomKey},
+    knock::Answer,
+};
 use ruma::{OwnedUserId, UserId};
 use rusqlite::Row;
 
 use crate::{
-    Reader, StoreError, Tx,
+    By, Deed, Reader, StoreError, Tx,
+    audit::Whom,
     value::{agent_id, id, text},
 };
 
@@ -30,11 +34,27 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Answered, or taken back.
-    pub fn drop_person_knock(&self, room: RoomKey, user: &UserId) -> Result<(), StoreError> {
+    /// Answered, or taken back. The event of an answer tells of it, too: whichever is first counts.
+    pub fn answer_person_knock(
+        &self,
+        room: RoomKey,
+        user: &UserId,
+        answer: Answer,
+        by: &By,
+    ) -> Result<(), StoreError> {
+        let there = self.drop_person_knock(room, user)?;
+        let whom = Whom { user: Some(user), ..Whom::room(room) };
+        match answer {
+            Answer::Admitted if there => self.audit(Deed::KnockAdmitted, by, whom),
+            Answer::Declined if there => self.audit(Deed::KnockDeclined, by, whom),
+            Answer::None | Answer::Admitted | Answer::Declined => Ok(()),
+        }
+    }
+
+    /// `false`: it was gone before.
+    fn drop_person_knock(&self, room: RoomKey, user: &UserId) -> Result<bool, StoreError> {
         let drop = "DELETE FROM person_knocks WHERE room_key = ?1 AND user_id = ?2";
-        self.0.prepare_cached(drop)?.execute((room.0, user.as_str()))?;
-        Ok(())
+        Ok(self.0.prepare_cached(drop)?.execute((room.0, user.as_str()))? > 0)
     }
 
     pub fn person_knocks_told(&self, told: &[AgentId]) -> Result<(), StoreError> {

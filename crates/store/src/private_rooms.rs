@@ -8,7 +8,7 @@ use parlour_domain::{
 use ruma::{OwnedRoomId, RoomId};
 use rusqlite::OptionalExtension;
 
-use crate::{Reader, RoomRow, SeatRow, StoreError, Tx, value::corrupt};
+use crate::{By, Deed, Reader, RoomRow, SeatRow, StoreError, Tx, Who, audit::Whom, value::corrupt};
 
 /// A private room that the bridge has just come to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,8 +54,10 @@ impl Tx<'_> {
         let row = (room_id.as_str(), number.0.as_bytes(), &claim.name, claim.claimed_at_ms, claim.owner.0);
         self.0.prepare_cached(add)?.execute(row)?;
         let room = RoomKey(self.0.last_insert_rowid());
-        self.put_code(room, code)?;
-        self.let_in(claim.owner, room, Way::Owner, now_ms)?;
+        let owner = By { who: Who::Agent(claim.owner), at_ms: now_ms };
+        self.audit(Deed::RoomMade, &owner, Whom::room(room))?;
+        self.set_code(room, code)?;
+        self.let_in(claim.owner, room, Way::Owner, &owner)?;
         let seat = self.seat_taken(claim.owner, room)?;
         self.forget_room_claim(number)?;
         Ok(Some((self.room_by_key(room)?, Some(seat))))
@@ -81,14 +83,32 @@ impl Tx<'_> {
     }
 
     /// A new code; the one before opens nothing any more.
-    pub fn put_code(&self, room: RoomKey, code: &NewCode) -> Result<(), StoreError> {
+    pub fn put_code(&self, room: RoomKey, code: &NewCode, by: &By) -> Result<(), StoreError> {
+        let deed = if self.has_code(room)? { Deed::CodeReplaced } else { Deed::CodeMade };
+        self.audit(deed, by, Whom::room(room))?;
+        self.set_code(room, code)
+    }
+
+    fn set_code(&self, room: RoomKey, code: &NewCode) -> Result<(), StoreError> {
         let put = "UPDATE rooms SET code_digest = ?2, code_sealed = ?3, code_number = code_number + 1 WHERE room_key = ?1";
         self.0.prepare_cached(put)?.execute((room.0, code.digest, &code.sealed))?;
         Ok(())
     }
 
     /// No code opens it.
-    pub fn drop_code(&self, room: RoomKey) -> Result<(), StoreError> {
+    pub fn drop_code(&self, room: RoomKey, by: &By) -> Result<(), StoreError> {
+        if self.has_code(room)? {
+            self.audit(Deed::CodeSwitchedOff, by, Whom::room(room))?;
+        }
+        self.forget_code(room)
+    }
+
+    fn has_code(&self, room: RoomKey) -> Result<bool, StoreError> {
+        let query = "SELECT EXISTS (SELECT 1 FROM rooms WHERE room_key = ?1 AND code_digest IS NOT NULL)";
+        Ok(self.0.prepare_cached(query)?.query_row([room.0], |row| row.get(0))?)
+    }
+
+    pub(crate) fn forget_code(&self, room: RoomKey) -> Result<(), StoreError> {
         let drop = "UPDATE rooms SET code_digest = NULL, code_sealed = NULL WHERE room_key = ?1";
         self.0.prepare_cached(drop)?.execute([room.0])?;
         Ok(())
@@ -103,23 +123,25 @@ impl Tx<'_> {
     }
 
     /// For good. Nobody waits before it any more, and nothing opens it.
-    pub fn close_room(&self, room: RoomKey, now_ms: i64) -> Result<(), StoreError> {
-        let close = "UPDATE rooms SET closed_at_ms = ifnull(closed_at_ms, ?2) WHERE room_key = ?1";
-        self.0.prepare_cached(close)?.execute((room.0, now_ms))?;
-        self.drop_code(room)?;
+    pub fn close_room(&self, room: RoomKey, by: &By) -> Result<(), StoreError> {
+        let close = "UPDATE rooms SET closed_at_ms = ?2 WHERE room_key = ?1 AND closed_at_ms IS NULL";
+        if self.0.prepare_cached(close)?.execute((room.0, by.at_ms))? > 0 {
+            self.audit(Deed::RoomClosed, by, Whom::room(room))?;
+        }
+        self.forget_code(room)?;
         let away = "DELETE FROM knocks WHERE room_key = ?1 AND answer = 'none'";
         self.0.prepare_cached(away)?.execute([room.0])?;
         Ok(())
     }
 
     /// All open rooms of an agent. Returns which they were.
-    pub fn close_rooms_of(&self, owner: AgentKey, now_ms: i64) -> Result<Vec<RoomKey>, StoreError> {
+    pub fn close_rooms_of(&self, owner: AgentKey, by: &By) -> Result<Vec<RoomKey>, StoreError> {
         let open = "SELECT room_key FROM rooms WHERE owner_key = ?1 AND closed_at_ms IS NULL";
         let mut open = self.0.prepare_cached(open)?;
         let rooms: Vec<RoomKey> =
             open.query_map([owner.0], |row| row.get(0).map(RoomKey))?.collect::<Result<_, _>>()?;
         for room in &rooms {
-            self.close_room(*room, now_ms)?;
+            self.close_room(*room, by)?;
         }
         self.0.prepare_cached("DELETE FROM room_claims WHERE owner_key = ?1")?.execute([owner.0])?;
         Ok(rooms)

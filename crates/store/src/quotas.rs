@@ -1,8 +1,8 @@
 use parlour_domain::quota::{RetryAfter, Rule, Window, give_back, take_all};
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 
-use crate::{StoreError, Tx};
+use crate::{Reader, StoreError, Tx};
 
 /// One use of what `subject` is allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,9 +57,7 @@ impl Tx<'_> {
     }
 
     fn window(&self, subject: &str) -> Result<Option<Window>, StoreError> {
-        let mut query = self.0.prepare_cached("SELECT started_at_ms, used FROM quotas WHERE subject = ?1")?;
-        let window = |row: &rusqlite::Row<'_>| Ok(Window { started_at_ms: row.get(0)?, count: row.get(1)? });
-        Ok(query.query_row([subject], window).optional()?)
+        window(self.0, subject)
     }
 
     fn put_window(&self, charge: &Charge, window: Window) -> Result<(), StoreError> {
@@ -69,4 +67,17 @@ impl Tx<'_> {
         self.0.prepare_cached(put)?.execute(row)?;
         Ok(())
     }
+}
+
+impl Reader<'_> {
+    /// What was taken, in the order asked; the window may be over.
+    pub fn taken(&self, charges: &[Charge]) -> Result<Vec<Option<Window>>, StoreError> {
+        charges.iter().map(|charge| window(self.0, &charge.subject)).collect()
+    }
+}
+
+fn window(db: &Connection, subject: &str) -> Result<Option<Window>, StoreError> {
+    let mut query = db.prepare_cached("SELECT started_at_ms, used FROM quotas WHERE subject = ?1")?;
+    let window = |row: &rusqlite::Row<'_>| Ok(Window { started_at_ms: row.get(0)?, count: row.get(1)? });
+    Ok(query.query_row([subject], window).optional()?)
 }

@@ -7,7 +7,8 @@ use ruma::{OwnedRoomId, OwnedUserId, RoomId};
 use rusqlite::Row;
 
 use crate::{
-    Reader, StoreError, Tx,
+    By, Deed, Reader, StoreError, Tx, Who,
+    audit::Whom,
     value::{catalog_id, corrupt, id, text},
 };
 
@@ -66,6 +67,7 @@ impl Tx<'_> {
             let free = "UPDATE rooms SET slug = NULL WHERE slug = ?1 AND room_id <> ?2";
             self.0.prepare_cached(free)?.execute((slug, new.room_id.as_str()))?;
         }
+        let known = self.room_is_known(new.room_id)?;
         let put = "INSERT INTO rooms (room_id, catalog_id, kind, slug, name, created_at_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             ON CONFLICT (room_id) DO UPDATE SET kind = ?3, slug = ?4, name = ifnull(?5, name)";
         let row = (
@@ -78,7 +80,18 @@ impl Tx<'_> {
         );
         self.0.prepare_cached(put)?.execute(row)?;
         let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM rooms WHERE room_id = ?1"))?;
-        query.query_and_then([new.room_id.as_str()], room_row)?.next().ok_or_else(|| corrupt("room"))?
+        let row = query.query_and_then([new.room_id.as_str()], room_row)?.next();
+        let row = row.ok_or_else(|| corrupt("room"))??;
+        if !known {
+            let bridge = By { who: Who::Bridge, at_ms: new.created_at_ms };
+            self.audit(Deed::RoomMade, &bridge, Whom::room(row.room.key))?;
+        }
+        Ok(row)
+    }
+
+    fn room_is_known(&self, room_id: &RoomId) -> Result<bool, StoreError> {
+        let query = "SELECT EXISTS (SELECT 1 FROM rooms WHERE room_id = ?1)";
+        Ok(self.0.prepare_cached(query)?.query_row([room_id.as_str()], |row| row.get(0))?)
     }
 
     pub(crate) fn room_by_key(&self, room: RoomKey) -> Result<RoomRow, StoreError> {
@@ -92,9 +105,19 @@ impl Tx<'_> {
         query.query_and_then([number.0.as_bytes()], room_row)?.next().transpose()
     }
 
-    pub fn set_room_name(&self, room: RoomKey, name: Option<&str>) -> Result<(), StoreError> {
-        self.0.prepare_cached("UPDATE rooms SET name = ?2 WHERE room_key = ?1")?.execute((room.0, name))?;
-        Ok(())
+    /// `by`: whoever does it now; `None`: it was read somewhere.
+    pub fn set_room_name(
+        &self,
+        room: RoomKey,
+        name: Option<&str>,
+        by: Option<&By>,
+    ) -> Result<(), StoreError> {
+        let set = "UPDATE rooms SET name = ?2 WHERE room_key = ?1 AND name IS NOT ?2";
+        let other = self.0.prepare_cached(set)?.execute((room.0, name))? > 0;
+        match by.filter(|_| other) {
+            Some(by) => self.audit(Deed::RoomRenamed, by, Whom::room(room)),
+            None => Ok(()),
+        }
     }
 
     pub fn set_room_visibility(&self, room: RoomKey, visibility: Visibility) -> Result<(), StoreError> {

@@ -1,4 +1,5 @@
 mod append;
+mod audit;
 mod bot;
 mod claims;
 mod crypto;

@@ -1,6 +1,12 @@
 //! What the operator's commands call, over the Unix socket in the data folder. Whoever may open the socket is the
 //! operator: there are no tokens here. One endpoint per file, and the table of them here.
 
+mod agents;
+mod audit;
+mod codes;
+mod knocks;
+mod rooms;
+mod shown;
 mod socket;
 mod status;
 
@@ -8,7 +14,7 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    routing::{MethodRouter, get},
+    routing::{MethodRouter, delete, get},
 };
 use parlour_app::runtime::{SystemChance, SystemClock};
 
@@ -21,7 +27,17 @@ pub const OPERATOR_PREFIX: &str = "/v1/operator";
 
 /// Paths below [`OPERATOR_PREFIX`] and what answers them.
 fn table() -> Vec<(&'static str, MethodRouter<Shared>)> {
-    vec![("/status", get(status::get))]
+    vec![
+        ("/status", get(status::get)),
+        ("/agents", get(agents::list)),
+        ("/agent", get(agents::show).delete(agents::disable)),
+        ("/rooms", get(rooms::list)),
+        ("/room", delete(rooms::close)),
+        ("/knocks", get(knocks::list)),
+        ("/codes", get(codes::list)),
+        ("/code", delete(codes::off)),
+        ("/audit", get(audit::list)),
+    ]
 }
 
 /// All routes for the operator. Never to be merged into what is reachable over the network.

@@ -5,6 +5,7 @@ mod edge;
 mod log;
 mod metrics;
 mod openapi;
+mod operator;
 mod pages;
 pub(crate) mod samples;
 mod sockets;

@@ -8,7 +8,7 @@ use parlour_domain::{
     share::{Place, share},
 };
 use parlour_matrix::{CreateRoom, HsError, events::CATALOG_KEY};
-use parlour_store::{BotChat, NewPrivateRoom, NewSaying, Tx};
+use parlour_store::{BotChat, NewPrivateRoom, NewSaying, Tx, Who};
 use ruma::{OwnedRoomId, OwnedUserId, RoomId, UserId};
 use serde_json::json;
 
@@ -46,6 +46,7 @@ impl App {
                 return Ok(Shown::Deaf);
             }
             let words = self.words_of_code(room).await?;
+            self.note_code_shown(room, Who::User(person.clone())).await?;
             if chat.key == asked_in.key {
                 return Ok(Shown::Here(words));
             }
@@ -80,6 +81,7 @@ impl App {
         };
         if self.reaches(person, &chat).await? {
             let words = self.words_of_code(&room).await?;
+            self.note_code_shown(&room, Who::User(person.clone())).await?;
             return self.send_letter(self.confidential(chat.key, person, &words, None), person, key).await;
         }
         let deaf = Words::new(
@@ -224,11 +226,12 @@ impl App {
 
     async fn take_chat(self: &Arc<Self>, claim: &BotChat, room_id: &RoomId) -> Result<(), Fault> {
         let (number, id, now): (_, OwnedRoomId, _) = (claim.catalog_id, room_id.to_owned(), self.now());
+        let by = self.by(Who::User(claim.user_id.clone()));
         let write = move |tx: &Tx<'_>| {
             tx.settle_chat(number, &id)?;
             let new = NewPrivateRoom { room_id: id, catalog_id: number, name: None, created_at_ms: now };
             let row = tx.put_private_room(&new)?;
-            tx.put_bot_room(row.room.key, true)?;
+            tx.put_bot_room(row.room.key, true, &by)?;
             Ok(row)
         };
         let follow = |app: &Arc<Self>, row: parlour_store::RoomRow| {

@@ -9,7 +9,7 @@ use parlour_domain::{
     room::RoomKind,
 };
 use parlour_matrix::HsError;
-use parlour_store::{BotInvitation, Tx};
+use parlour_store::{BotInvitation, Tx, Who};
 use ruma::OwnedServerName;
 
 use super::{Words, ask::Ask};
@@ -93,10 +93,11 @@ impl App {
         invitation: &BotInvitation,
     ) -> Result<(), FollowError> {
         let (key, direct, room_id) = (room.key, invitation.direct, invitation.room_id.clone());
+        let by = self.by(Who::User(invitation.invited_by.clone()));
         let ask = Ask { room: room.clone(), sender: invitation.invited_by.clone(), mentions: vec![], direct };
         let greeting = self.notice(key, &self.greeting(&ask), None);
         let write = move |tx: &Tx<'_>| {
-            if tx.put_bot_room(key, direct)? {
+            if tx.put_bot_room(key, direct, &by)? {
                 tx.put_saying(&greeting)?;
             }
             tx.drop_bot_invitation(&room_id)

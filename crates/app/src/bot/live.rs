@@ -65,6 +65,11 @@ impl Bot {
         self.rooms.read().contains_key(&room)
     }
 
+    /// Whether a room is a chat with one person.
+    pub(crate) fn chats_in(&self, room: RoomKey) -> bool {
+        self.rooms.read().get(&room).is_some_and(|room| room.direct)
+    }
+
     pub(super) fn announced(&self, room: RoomKey, digest: Vec<u8>) {
         if let Some(room) = self.rooms.write().get_mut(&room) {
             room.announced = Some(digest);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parlour_store::DoorNotice;
+use parlour_store::{DoorNotice, Who};
 use ruma::{EventId, UserId};
 
 use super::Words;
@@ -42,7 +42,7 @@ impl App {
             return self.admit_for(room, &agent, by).await.err();
         }
         self.note_decider(room, &agent, by).await;
-        if let Err(fault) = self.decline_one(room, &agent).await {
+        if let Err(fault) = self.decline_one(room, &agent, Who::User(by.to_owned())).await {
             tracing::info!(%fault, cause = fault.cause, "a knock could not be declined");
         }
         None

@@ -6,7 +6,7 @@ use parlour_domain::{
     ids::RoomKey,
     knock::Way,
 };
-use parlour_store::Overdrawn;
+use parlour_store::{Overdrawn, Who};
 
 use super::join::one_of_room_and_code;
 use crate::{
@@ -54,7 +54,7 @@ impl App {
         let _one = still_here(agent).await?;
         let room = self.room_of_code(code, Some(agent.key()), source).await?;
         if !agent.is_in(room.key) {
-            self.let_in(agent, &room, Some(Way::Code)).await?;
+            self.let_in(agent, &room, Some(Way::Code), Who::Agent(agent.key())).await?;
         }
         Ok(Entered::Room(room.room()))
     }

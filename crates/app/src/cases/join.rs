@@ -6,7 +6,7 @@ use parlour_domain::{
     knock::{Outcome, Way},
     names::AgentName,
 };
-use parlour_store::Tx;
+use parlour_store::{Tx, Who};
 use secrecy::SecretString;
 
 use super::newcomer::Newcomer;
@@ -107,9 +107,9 @@ impl App {
         let agent = &new.live.agent;
         self.make_puppet(&agent.user_id, &agent.display_name).await?;
         self.join_as(&agent.user_id, room).await.map_err(|e| self.homeserver_fault(e))?;
-        let (key, at) = (agent.key, room.key);
+        let (key, at, now) = (agent.key, room.key, self.now());
         let seated = move |tx: &Tx<'_>| {
-            tx.agent_is_live(key)?;
+            tx.agent_is_live(key, now)?;
             tx.seat_taken(key, at)
         };
         self.write_and_follow(seated, Self::seat).await?;
@@ -120,9 +120,9 @@ impl App {
         let agent = &new.live.agent;
         self.make_puppet(&agent.user_id, &agent.display_name).await?;
         let _one = new.live.moving.lock().await;
-        self.let_in(&new.live, room, Some(Way::Code)).await?;
-        let key = agent.key;
-        self.store.write(move |tx| tx.agent_is_live(key)).await?;
+        self.let_in(&new.live, room, Some(Way::Code), Who::Agent(agent.key)).await?;
+        let (key, now) = (agent.key, self.now());
+        self.store.write(move |tx| tx.agent_is_live(key, now)).await?;
         Ok(Entered::Room(room.room()))
     }
 
@@ -136,7 +136,7 @@ impl App {
         let (key, at, now) = (agent.key, room.key, self.now());
         let (places, door) = (self.settings.limits.waiting_knocks_per_room, room.clone());
         let write = move |tx: &Tx<'_>| {
-            tx.agent_is_live(key)?;
+            tx.agent_is_live(key, now)?;
             tx.knock(key, at, places, now)
         };
         let follow = move |app: &Arc<Self>, outcome: Outcome| {
@@ -157,7 +157,7 @@ impl App {
         let Some(live) = self.agents.get(welcome.agent.key) else { return };
         let app = self.clone();
         self.tasks.spawn(async move {
-            if let Err(fault) = app.end_agent(&live).await {
+            if let Err(fault) = app.end_agent(&live, Who::Bridge).await {
                 tracing::warn!(%fault, cause = fault.cause, "cannot end an agent whose maker went away");
             }
         });

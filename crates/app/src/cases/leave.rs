@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use parlour_domain::{fault::Fault, ids::RoomKey};
 use parlour_matrix::HsError;
-use parlour_store::Tx;
+use parlour_store::{Tx, Who};
 use ruma::OwnedRoomId;
 
 use crate::{
@@ -25,16 +25,16 @@ impl App {
     /// `dependency_unavailable`: the store could not void the token.
     pub async fn leave(self: &Arc<Self>, caller: &Caller) -> Result<(), Fault> {
         let (app, agent) = (self.clone(), caller.0.clone());
-        self.to_the_end(async move { app.end_agent(&agent).await }, |_, ()| {}).await
+        self.to_the_end(async move { app.end_agent(&agent, Who::Agent(agent.key())).await }, |_, ()| {}).await
     }
 
-    pub(crate) async fn end_agent(self: &Arc<Self>, agent: &Arc<AgentLive>) -> Result<(), Fault> {
+    pub(crate) async fn end_agent(self: &Arc<Self>, agent: &Arc<AgentLive>, who: Who) -> Result<(), Fault> {
         let _one = agent.moving.lock().await;
-        let (key, now) = (agent.key(), self.now());
+        let (key, by) = (agent.key(), self.by(who));
         let write = move |tx: &Tx<'_>| {
-            tx.agent_leaves(key)?;
+            tx.agent_leaves(key, &by)?;
             tx.forget_knocks(key)?;
-            tx.close_rooms_of(key, now)
+            tx.close_rooms_of(key, &by)
         };
         let follow = move |app: &Arc<Self>, closed: Vec<RoomKey>| {
             app.doors.forget(key);

@@ -11,7 +11,7 @@ use parlour_domain::{
     names::{AgentName, NUMBERS, display_name},
     quota::Window,
 };
-use parlour_store::{AgentRow, AgentState, Charge, NewAgent, Overdrawn};
+use parlour_store::{AgentRow, AgentState, Charge, NewAgent, Overdrawn, Who};
 use ruma::{OwnedUserId, UserId};
 
 use crate::{app::App, caller::token_digest, entering::full, live::AgentLive, quotas::overdrawn};
@@ -98,10 +98,11 @@ impl App {
 
     pub(super) async fn undo_newcomer(self: &Arc<Self>, new: Newcomer) {
         let (key, charges, taken) = (new.live.key(), new.charges, new.taken);
+        let by = self.by(Who::Bridge);
         let undone = self.store.write(move |tx| {
             tx.refund(&charges, &taken)?;
             tx.forget_knocks(key)?;
-            tx.agent_leaves(key)
+            tx.agent_leaves(key, &by)
         });
         if let Err(error) = undone.await {
             tracing::warn!(%error, "cannot undo a join that failed; the next start does");

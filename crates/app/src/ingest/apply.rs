@@ -5,10 +5,9 @@ use std::{collections::BTreeSet, sync::Arc};
 use parlour_domain::{
     gaps::Unread,
     ids::{AgentKey, MessageId, Pos, RoomKey, Seq},
-    knock::Answer,
 };
 use parlour_matrix::events::hops;
-use parlour_store::{Exceptions, NewEntry, PersonKnock, SeatRow, StoreError, Tx};
+use parlour_store::{By, Exceptions, NewEntry, PersonKnock, SeatRow, StoreError, Tx, Who};
 use ruma::{OwnedEventId, OwnedUserId};
 
 use super::{
@@ -211,10 +210,11 @@ pub(crate) fn carry_out_at(tx: &Tx<'_>, step: Step, at: Option<Pos>) -> Result<V
             let seat = tx.may_sit(agent, room)?.then(|| tx.seat_confirmed(agent, room)).transpose()?;
             return Ok(seat.map(Effect::Seat).into_iter().collect());
         }
-        Step::Left { agent, room, removed } => {
-            if removed {
-                tx.revoke(agent, room)?;
-            }
+        Step::PutOut { agent, room, banned, by } => {
+            let left = tx.put_out(agent, room, banned, &by)?;
+            return Ok(left.map(Effect::Seat).into_iter().collect());
+        }
+        Step::Left { agent, room } => {
             return Ok(tx.seat_left(agent, room, false)?.map(Effect::Seat).into_iter().collect());
         }
         Step::Invited(invitation) => {
@@ -225,13 +225,13 @@ pub(crate) fn carry_out_at(tx: &Tx<'_>, step: Step, at: Option<Pos>) -> Result<V
             tx.put_person_knock(&knock)?;
             return Ok(vec![Effect::PersonKnocks(knock)]);
         }
-        Step::PersonGone { room, user } => {
-            tx.drop_person_knock(room, &user)?;
+        Step::PersonGone { room, user, answer, by } => {
+            tx.answer_person_knock(room, &user, answer, &by)?;
             return Ok(vec![Effect::PersonGone { room, user }]);
         }
-        Step::TurnedAway { agent, room, by } => {
+        Step::TurnedAway { agent, room, by, at_ms } => {
             tx.door_decided(room, agent, &by)?;
-            tx.settle_knock(agent, room, Answer::Declined)?;
+            tx.turn_away(agent, room, &By { who: Who::User(by), at_ms })?;
             return Ok(vec![Effect::TurnedAway { agent, room }]);
         }
         Step::BotInvited { event_id, invitation } => {
@@ -241,8 +241,8 @@ pub(crate) fn carry_out_at(tx: &Tx<'_>, step: Step, at: Option<Pos>) -> Result<V
             }
             return Ok(vec![Effect::Invited]);
         }
-        Step::BotOut { room } => {
-            tx.drop_bot_room(room)?;
+        Step::BotOut { room, by } => {
+            tx.drop_bot_room(room, &by)?;
             return Ok(vec![Effect::BotOut(room)]);
         }
         Step::Errand(errand) => {
@@ -256,7 +256,7 @@ pub(crate) fn carry_out_at(tx: &Tx<'_>, step: Step, at: Option<Pos>) -> Result<V
             tx.set_successor(room, Some(&to))?;
             return Ok(vec![Effect::Upgraded]);
         }
-        Step::Name { room, name } => tx.set_room_name(room, name.as_deref())?,
+        Step::Name { room, name, by } => tx.set_room_name(room, name.as_deref(), by.as_ref())?,
         Step::Visibility { room, visibility } => tx.set_room_visibility(room, visibility)?,
         Step::Power { room, power } => tx.set_room_power(room, &power)?,
         Step::Encrypted { room } => tx.set_room_encrypted(room)?,

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use parlour_domain::{ids::AgentId, room::RoomKind};
+use parlour_domain::{ids::AgentId, knock::Answer, room::RoomKind};
 use parlour_matrix::events::{Member, Membership, Reaction, StateEvent};
 use parlour_store::{BotInvitation, PersonKnock};
-use ruma::OwnedEventId;
+use ruma::{OwnedEventId, UserId};
 
 use super::{Planner, Step};
 use crate::{bot::Meant, live::RoomLive};
@@ -38,16 +38,16 @@ impl Planner<'_> {
     }
 
     /// What a change of membership means for the bot, and for the owner of the room.
-    pub(super) fn news_for_bot(&mut self, room: &Arc<RoomLive>, state: &Member, live: bool) {
-        self.visitor(room, state, live);
+    pub(super) fn news_for_bot(&mut self, room: &Arc<RoomLive>, by: &UserId, state: &Member, live: bool) {
+        self.visitor(room, by, state, live);
         let out = matches!(state.membership, Membership::Leave | Membership::Ban);
         if state.user == self.app.settings.bot && live && out && room.kind() == RoomKind::Private {
-            self.steps.push(Step::BotOut { room: room.key });
+            self.steps.push(Step::BotOut { room: room.key, by: self.done_by(by) });
         }
         self.afterwards.bot_news |= state.membership == Membership::Join && self.app.bot.knows(room.key);
     }
 
-    fn visitor(&mut self, room: &RoomLive, state: &Member, live: bool) {
+    fn visitor(&mut self, room: &RoomLive, by: &UserId, state: &Member, live: bool) {
         if room.owner().is_none() || self.app.is_ours(&state.user) {
             return;
         }
@@ -65,9 +65,20 @@ impl Planner<'_> {
                 told: false,
             })),
             _ if known => {
-                self.steps.push(Step::PersonGone { room: room.key, user: state.user.clone() });
+                let answer = answer(by, state);
+                let by = self.done_by(by);
+                self.steps.push(Step::PersonGone { room: room.key, user: state.user.clone(), answer, by });
             }
             _ => {}
         }
+    }
+}
+
+/// What a change of membership is to the knock that it ends.
+fn answer(by: &UserId, state: &Member) -> Answer {
+    match state.membership {
+        _ if *by == state.user => Answer::None,
+        Membership::Leave | Membership::Ban => Answer::Declined,
+        Membership::Invite | Membership::Join | Membership::Knock => Answer::Admitted,
     }
 }

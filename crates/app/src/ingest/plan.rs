@@ -14,7 +14,7 @@ use parlour_matrix::{
     crypto::RoomKey as MegolmKey,
     events::{Edit, Head, NewMessage, Redaction},
 };
-use parlour_store::{NewEdit, NewEntry};
+use parlour_store::{By, NewEdit, NewEntry, Who};
 use ruma::{OwnedEventId, OwnedUserId, RoomId, UserId};
 use serde_json::value::RawValue;
 use tokio::sync::OwnedMutexGuard;
@@ -109,6 +109,10 @@ impl<'a> Planner<'a> {
     /// The room's history visibility when the event came about.
     pub(super) fn visibility_then(&self, room: &RoomLive) -> Visibility {
         self.then.unwrap_or_else(|| room.visibility())
+    }
+
+    pub(super) fn done_by(&self, user: &UserId) -> By {
+        By { who: Who::User(user.to_owned()), at_ms: self.received_at_ms }
     }
 
     pub(crate) fn step(&mut self, step: Step) {

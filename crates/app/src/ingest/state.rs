@@ -23,7 +23,8 @@ impl Planner<'_> {
             StateChange::Member(member) => self.member(&room, &state.head.sender, member, live),
             StateChange::Name(name) => {
                 room.set_name(name.clone());
-                self.steps.push(Step::Name { room: room.key, name });
+                let by = live.then(|| self.done_by(&state.head.sender));
+                self.steps.push(Step::Name { room: room.key, name, by });
             }
             StateChange::HistoryVisibility(visibility) => {
                 room.set_visibility(visibility);
@@ -73,11 +74,12 @@ impl Planner<'_> {
                 // state that was read somewhere may be older than what has happened since; the event itself comes too
                 Membership::Join if !live && room.kind() == RoomKind::Lobby => {}
                 Membership::Join => self.joined(&agent, room),
-                Membership::Leave | Membership::Ban => self.left(&agent, room, by, live),
+                Membership::Leave => self.left(&agent, room, by, live, false),
+                Membership::Ban => self.left(&agent, room, by, live, true),
                 Membership::Invite | Membership::Knock => {}
             }
         }
-        self.news_for_bot(room, &state, live);
+        self.news_for_bot(room, by, &state, live);
         let member = Member {
             user_id: state.user,
             membership: membership(state.membership).to_owned(),
@@ -97,7 +99,7 @@ impl Planner<'_> {
 
     /// A puppet does nothing by itself, and in private rooms ours do nothing to each other: what they do was noted
     /// before it was asked for, and may be undone since.
-    fn left(&mut self, agent: &AgentLive, room: &RoomLive, by: &UserId, live: bool) {
+    fn left(&mut self, agent: &AgentLive, room: &RoomLive, by: &UserId, live: bool, banned: bool) {
         let removed = by != agent.user_id();
         let own_doing = match removed {
             false => live,
@@ -106,9 +108,13 @@ impl Planner<'_> {
         if !own_doing {
             let knocked =
                 room.with_members(|m| m.get(agent.user_id()).is_some_and(|m| m.membership == "knock"));
-            self.steps.push(Step::Left { agent: agent.key(), room: room.key, removed });
+            let (agent, room, at_ms) = (agent.key(), room.key, self.received_at_ms);
+            self.steps.push(match removed {
+                true => Step::PutOut { agent, room, banned, by: self.done_by(by) },
+                false => Step::Left { agent, room },
+            });
             if removed && live && knocked {
-                self.steps.push(Step::TurnedAway { agent: agent.key(), room: room.key, by: by.to_owned() });
+                self.steps.push(Step::TurnedAway { agent, room, by: by.to_owned(), at_ms });
             }
         }
     }

@@ -3,11 +3,12 @@
 use parlour_domain::{
     agent::Author,
     ids::{AgentKey, MessageId, RoomKey},
+    knock::Answer,
     visibility::Visibility,
 };
 use parlour_matrix::crypto::KeyCounts;
 use parlour_store::{
-    BotInvitation, Invitation, KeyFrom, Member, NewEdit, NewEntry, NewErrand, PersonKnock, SealedEcho,
+    BotInvitation, By, Invitation, KeyFrom, Member, NewEdit, NewEntry, NewErrand, PersonKnock, SealedEcho,
     Waiting,
 };
 use ruma::{OwnedEventId, OwnedRoomId, OwnedUserId};
@@ -37,11 +38,17 @@ pub(crate) enum Step {
         agent: AgentKey,
         room: RoomKey,
     },
-    /// Out of a room; `removed`: by somebody else.
+    /// Out of a room, by itself.
     Left {
         agent: AgentKey,
         room: RoomKey,
-        removed: bool,
+    },
+    /// Out of a room, by somebody else.
+    PutOut {
+        agent: AgentKey,
+        room: RoomKey,
+        banned: bool,
+        by: By,
     },
     /// A person knocks on a room that an agent made.
     PersonKnocks(PersonKnock),
@@ -49,12 +56,15 @@ pub(crate) enum Step {
     PersonGone {
         room: RoomKey,
         user: OwnedUserId,
+        answer: Answer,
+        by: By,
     },
     /// Put out by somebody before it was let in.
     TurnedAway {
         agent: AgentKey,
         room: RoomKey,
         by: OwnedUserId,
+        at_ms: i64,
     },
     /// A person invited a puppet.
     Invited(Invitation),
@@ -66,6 +76,7 @@ pub(crate) enum Step {
     /// The bot is out of a room.
     BotOut {
         room: RoomKey,
+        by: By,
     },
     /// Something was said to the bot, or a sign of its was pressed.
     Errand(NewErrand),
@@ -78,9 +89,11 @@ pub(crate) enum Step {
         room: RoomKey,
         to: OwnedRoomId,
     },
+    /// `by`: `None` where it was read, and not done just now.
     Name {
         room: RoomKey,
         name: Option<String>,
+        by: Option<By>,
     },
     Visibility {
         room: RoomKey,

@@ -99,6 +99,12 @@ impl RoomLive {
         self.facts.read().slug.as_deref() == Some(slug)
     }
 
+    /// The lobby of the config that it stands for.
+    #[must_use]
+    pub(crate) fn slug(&self) -> Option<String> {
+        self.facts.read().slug.clone()
+    }
+
     pub(super) fn drop_slug(&self) {
         self.facts.write().slug = None;
     }

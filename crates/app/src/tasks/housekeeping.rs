@@ -33,6 +33,9 @@ impl App {
         if let Err(error) = self.store.write(move |tx| tx.forget_quotas(now)).await {
             tracing::warn!(%error, "cannot forget old quotas");
         }
+        if let Err(error) = self.store.write(move |tx| tx.forget_audit(now)).await {
+            tracing::warn!(%error, "cannot forget old rows of the audit log");
+        }
         if let Err(error) = self.clear_journal().await {
             tracing::warn!(%error, "cannot clear the journal");
         }

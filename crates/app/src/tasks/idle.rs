@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parlour_domain::{ids::RoomKey, room::RoomKind};
 
-use parlour_store::Tx;
+use parlour_store::{Tx, Who};
 
 use crate::{app::App, live::AgentLive};
 
@@ -18,7 +18,7 @@ impl App {
             let idle_ms = self.idle_ms(&agent);
             if idle_ms >= self.settings.agents.disable_after_ms {
                 tracing::info!(agent = %agent.agent.id, "ending an agent that has not called for long");
-                if let Err(fault) = self.end_agent(&agent).await {
+                if let Err(fault) = self.end_agent(&agent, Who::Idle).await {
                     tracing::warn!(%fault, cause = fault.cause, "cannot end an idle agent");
                 }
             } else if idle_ms >= self.settings.agents.idle_ms {

@@ -4,13 +4,13 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use parlour_domain::{
     ids::{CatalogId, Pos},
-    knock::{Answer, Way},
+    knock::Way,
     quota::DAY_MS,
     room::RoomKind,
 };
 use parlour_matrix::HsError;
-use parlour_store::{BotInvitation, Invitation, NewPrivateRoom, StoreError, Tx};
-use ruma::{OwnedRoomId, OwnedServerName, RoomId};
+use parlour_store::{BotInvitation, Invitation, NewPrivateRoom, StoreError, Tx, Who};
+use ruma::{OwnedRoomId, OwnedServerName, RoomId, UserId};
 use tokio::sync::Notify;
 
 use super::backfill::BackfillError;
@@ -194,7 +194,7 @@ impl App {
         }
         if self.rooms.by_id(room_id).is_some_and(|r| r.state_read()) {
             // the room is known: the event of the join says where the agent's place in it begins
-            self.note_invited(&agent, room_id).await?;
+            self.note_invited(&agent, invitation).await?;
         }
         let via: Vec<OwnedServerName> = vec![invitation.invited_by.server_name().to_owned()];
         let target = room_id.as_str().try_into().map_err(|_| HsError::NotSent("no room id".to_owned()))?;
@@ -209,14 +209,19 @@ impl App {
         if let Some(before) = self.rooms.before(room_id)
             && self.go_on_in(&before, room_id, agent.user_id()).await?
         {
-            return self.take_invited_seat(&agent, room_id).await;
+            return self.take_invited_seat(&agent, invitation).await;
         }
-        self.come_to_know(&agent, room_id).await
+        self.come_to_know(&agent, invitation).await
     }
 
     /// A room of people, known from here on: its state first (nothing may be said before it is known whether the room
     /// is encrypted), then what was said, then the agent's place in it.
-    async fn come_to_know(self: &Arc<Self>, agent: &AgentLive, room_id: &RoomId) -> Result<(), FollowError> {
+    async fn come_to_know(
+        self: &Arc<Self>,
+        agent: &AgentLive,
+        invitation: &Invitation,
+    ) -> Result<(), FollowError> {
+        let room_id = &invitation.room_id;
         let room = self.known_private_room(room_id).await?;
         let mut after = None;
         if !room.state_read() {
@@ -230,7 +235,7 @@ impl App {
             }
             after = Some(self.read_history_around_join(&room, agent.user_id()).await?);
         }
-        self.seat_invited(agent, &room, after).await?;
+        self.seat_invited(agent, &room, &invitation.invited_by, after).await?;
         // with a seat it may be shown what was said before
         if room.encrypted() {
             self.take_shared_history(agent).await;
@@ -259,29 +264,31 @@ impl App {
         self.write_and_follow(write, |app, row| app.rooms.put(row, Members::default())).await
     }
 
-    async fn take_invited_seat(&self, agent: &AgentLive, room_id: &RoomId) -> Result<(), FollowError> {
-        match self.rooms.by_id(room_id) {
-            Some(room) => self.seat_invited(agent, &room, None).await,
+    async fn take_invited_seat(&self, agent: &AgentLive, invitation: &Invitation) -> Result<(), FollowError> {
+        match self.rooms.by_id(&invitation.room_id) {
+            Some(room) => self.seat_invited(agent, &room, &invitation.invited_by, None).await,
             None => Ok(()),
         }
     }
 
-    async fn note_invited(&self, agent: &AgentLive, room_id: &RoomId) -> Result<(), StoreError> {
-        let Some(room) = self.rooms.by_id(room_id) else { return Ok(()) };
-        let (key, at, now) = (agent.key(), room.key, self.now());
-        self.store.write(move |tx| tx.let_in(key, at, Way::Invite, now)).await
+    async fn note_invited(&self, agent: &AgentLive, invitation: &Invitation) -> Result<(), StoreError> {
+        let Some(room) = self.rooms.by_id(&invitation.room_id) else { return Ok(()) };
+        let (key, at) = (agent.key(), room.key);
+        let by = self.by(Who::User(invitation.invited_by.clone()));
+        self.store.write(move |tx| tx.let_in(key, at, Way::Invite, &by)).await
     }
 
     async fn seat_invited(
         &self,
         agent: &AgentLive,
         room: &RoomLive,
+        by: &UserId,
         after: Option<Pos>,
     ) -> Result<(), FollowError> {
-        let (key, at, now) = (agent.key(), room.key, self.now());
+        let (key, at, by) = (agent.key(), room.key, self.by(Who::User(by.to_owned())));
         let write = move |tx: &Tx<'_>| {
-            tx.let_in(key, at, Way::Invite, now)?;
-            tx.settle_knock(key, at, Answer::Admitted)?;
+            tx.let_in(key, at, Way::Invite, &by)?;
+            tx.settle_knock(key, at)?;
             match after {
                 Some(after) => tx.seat_placed(key, at, after),
                 None => tx.seat_taken(key, at),

@@ -27,6 +27,7 @@ mod lost;
 mod manners;
 mod me;
 mod members;
+mod operator;
 mod private_rooms;
 mod quotas;
 mod runs;

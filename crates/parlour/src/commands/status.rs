@@ -1,14 +1,14 @@
 //! `parlour status`: how the bridge that runs fares.
 
+use reqwest::Method;
 use serde_json::Value;
 
-use crate::{cli, config::Config, failure::Failure, operator, output};
+use crate::{cli, failure::Failure, operator, output};
 
 /// # Errors
 /// No bridge runs, or it is not ready; that line says why.
 pub(crate) fn run(args: &cli::Ask) -> Result<(), Failure> {
-    let config = Config::load(&args.config.config)?;
-    let status = operator::ask(&config, async |bridge| bridge.get("/status").await)?;
+    let status = operator::ask(args, Method::GET, "/status", &[])?;
     let text = if args.json { status.to_string() } else { lines(&status) };
     output::say(&text);
     match status["reason"].as_str() {

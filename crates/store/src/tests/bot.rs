@@ -2,11 +2,11 @@
 
 use parlour_domain::{
     ids::{AgentId, CatalogId, MessageId},
-    knock::Status,
+    knock::{Answer, Status},
 };
 use ruma::{OwnedEventId, owned_event_id, owned_user_id, user_id};
 
-use super::fixture::{Fixture, ROOM, SCOUT_KEY};
+use super::fixture::{Fixture, ROOM, SCOUT_KEY, operator};
 use crate::{NewCode, NewErrand, NewSaying, PersonKnock, Sealed};
 
 fn errand(event_id: OwnedEventId) -> NewErrand {
@@ -103,14 +103,13 @@ fn a_notice_is_known_by_its_event_and_goes_with_what_is_not_said() {
 #[test]
 fn when_the_bot_is_gone_nothing_opens_the_room() {
     let store = Fixture::new();
-    assert!(
-        store.write(|tx| tx.put_bot_room(ROOM, false)) && !store.write(|tx| tx.put_bot_room(ROOM, false))
-    );
-    store.write(|tx| tx.put_code(ROOM, &NewCode { digest: [1; 32], sealed: vec![1] }));
+    let enters = || store.write(|tx| tx.put_bot_room(ROOM, false, &operator(1)));
+    assert!(enters() && !enters());
+    store.write(|tx| tx.put_code(ROOM, &NewCode { digest: [1; 32], sealed: vec![1] }, &operator(2)));
     store.write(|tx| tx.knock(SCOUT_KEY, ROOM, 5, 10));
     store.write(|tx| tx.put_letter(user_id!("@ada:x"), ROOM, 1));
     store.write(|tx| tx.put_errand(&errand(owned_event_id!("$1"))));
-    store.write(|tx| tx.drop_bot_room(ROOM));
+    store.write(|tx| tx.drop_bot_room(ROOM, &operator(3)));
     assert_eq!(store.write(|tx| tx.room_of_code(&[1; 32])), None);
     assert_eq!(
         store.read(|r| Ok((r.open_knocks()?, r.letters()?, r.bot_rooms()?))),
@@ -154,6 +153,6 @@ fn a_person_knocks_once_at_a_time() {
     assert!(store.read(|r| r.person_knocks())[0].told);
     store.write(move |tx| tx.put_person_knock(&knock(2, 9)));
     assert_eq!(store.read(|r| r.person_knocks()), vec![knock(2, 9)], "the later one is news again");
-    store.write(|tx| tx.drop_person_knock(ROOM, user_id!("@ada:x")));
+    store.write(|tx| tx.answer_person_knock(ROOM, user_id!("@ada:x"), Answer::None, &operator(10)));
     assert_eq!(store.read(|r| r.person_knocks()), vec![]);
 }

@@ -12,7 +12,7 @@ use parlour_domain::{
 use ruma::{EventId, OwnedEventId, RoomId, UserId};
 use tempfile::TempDir;
 
-use crate::{Appended, NewAgent, NewEntry, NewRoom, Reader, Store, StoreError, Tx};
+use crate::{Appended, By, NewAgent, NewEntry, NewRoom, Reader, Store, StoreError, Tx, Who};
 
 pub(super) const ADA: &str = "@ada:x";
 pub(super) const SCOUT: &str = "@agent_scout:x";
@@ -21,6 +21,10 @@ pub(super) const OTHER_ROOM: RoomKey = RoomKey(2);
 /// The agent behind [`SCOUT`].
 pub(super) const SCOUT_KEY: AgentKey = AgentKey(1);
 pub(super) const OTHER_AGENT: AgentKey = AgentKey(2);
+
+pub(super) fn operator(at_ms: i64) -> By {
+    By { who: Who::Operator, at_ms }
+}
 
 pub(super) struct Fixture {
     pub(super) store: Store,

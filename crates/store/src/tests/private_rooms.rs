@@ -1,12 +1,12 @@
 use parlour_domain::{
     ids::CatalogId,
-    knock::{Answer, Outcome, Pass, Way},
+    knock::{Outcome, Pass, Way},
     limits::{KNOCK_LIFE_MS, SUBMISSION_EFFORT_MS},
     quota::{DAY_MS, Rule},
 };
 use ruma::RoomId;
 
-use super::fixture::{Fixture, OTHER_AGENT, ROOM, SCOUT_KEY};
+use super::fixture::{Fixture, OTHER_AGENT, ROOM, SCOUT_KEY, operator};
 use crate::{Charge, NewCode, OpenRooms, RoomClaim, RoomClaimed, RoomRow};
 
 const OPEN: OpenRooms = OpenRooms { of_one_agent: 2, overall: 3 };
@@ -69,7 +69,7 @@ fn open_rooms_are_counted_with_those_being_made() {
     assert!(matches!(claimed(&store, other), RoomClaimed::New));
     let full = RoomClaim { owner: OTHER_AGENT, ..claim(14, later) };
     assert_eq!(claimed(&store, full), RoomClaimed::Full);
-    store.write(|tx| tx.close_rooms_of(SCOUT_KEY, 9));
+    store.write(|tx| tx.close_rooms_of(SCOUT_KEY, &operator(9)));
     assert!(matches!(claimed(&store, claim(15, later)), RoomClaimed::New));
 }
 
@@ -89,14 +89,14 @@ fn a_code_opens_one_room_until_replaced_dropped_or_closed() {
     let room = made(&store, 10).room.key;
     let opens = |n: u8| store.write(move |tx| tx.room_of_code(&[n; 32]));
     assert_eq!(opens(10), Some((room, 1)));
-    store.write(move |tx| tx.put_code(room, &new_code(20)));
+    store.write(move |tx| tx.put_code(room, &new_code(20), &operator(8)));
     assert_eq!((opens(10), opens(20)), (None, Some((room, 2))));
     assert_eq!(store.read(move |r| r.room_code(room)).unwrap().sealed, Some(vec![20; 9]));
-    store.write(move |tx| tx.drop_code(room));
+    store.write(move |tx| tx.drop_code(room, &operator(8)));
     assert_eq!((opens(20), store.read(move |r| r.room_code(room))), (None, None));
-    store.write(move |tx| tx.put_code(room, &new_code(21)));
+    store.write(move |tx| tx.put_code(room, &new_code(21), &operator(8)));
     assert_eq!(opens(21), Some((room, 3)));
-    store.write(move |tx| tx.close_room(room, 9));
+    store.write(move |tx| tx.close_room(room, &operator(9)));
     assert_eq!(opens(21), None);
     assert!(store.reopened().read(|r| r.rooms()).last().unwrap().closed);
 }
@@ -107,20 +107,20 @@ fn a_removal_remembers_the_code_of_its_time() {
     let room = made(&store, 10).room.key;
     let pass = || store.read(move |r| r.pass(OTHER_AGENT, room));
     assert_eq!(pass(), None);
-    store.write(move |tx| tx.let_in(OTHER_AGENT, room, Way::Code, 1));
+    store.write(move |tx| tx.let_in(OTHER_AGENT, room, Way::Code, &operator(1)));
     assert_eq!(pass(), Some(Pass { way: Way::Code, removed_at_code: None }));
     store.write(move |tx| {
-        tx.revoke(OTHER_AGENT, room)?;
-        tx.put_code(room, &new_code(11))?;
+        tx.put_out(OTHER_AGENT, room, false, &operator(1))?;
+        tx.put_code(room, &new_code(11), &operator(1))?;
         // told of once more by the event of the kick
-        tx.revoke(OTHER_AGENT, room)
+        tx.put_out(OTHER_AGENT, room, false, &operator(1))
     });
     assert_eq!(pass(), Some(Pass { way: Way::Code, removed_at_code: Some(1) }));
     assert!(!store.write(move |tx| tx.may_sit(OTHER_AGENT, room)));
     assert!(store.write(|tx| tx.may_sit(OTHER_AGENT, ROOM)), "lobbies are open");
-    store.write(move |tx| tx.let_in(OTHER_AGENT, room, Way::Knock, 2));
+    store.write(move |tx| tx.let_in(OTHER_AGENT, room, Way::Knock, &operator(2)));
     assert_eq!(pass(), Some(Pass { way: Way::Knock, removed_at_code: None }));
-    store.write(move |tx| tx.let_in(SCOUT_KEY, room, Way::Invite, 3));
+    store.write(move |tx| tx.let_in(SCOUT_KEY, room, Way::Invite, &operator(3)));
     assert_eq!(store.read(move |r| r.pass(SCOUT_KEY, room)).unwrap().way, Way::Owner, "an owner stays one");
 }
 
@@ -136,10 +136,10 @@ fn knocks_are_kept_answered_and_told() {
     assert_eq!((open.len(), open[0].knock.at_ms, open[0].told), (1, 6, true));
     assert!(matches!(store.write(move |tx| tx.door(room, 1, 7)), Outcome::Full(_)));
     let late = 6 + KNOCK_LIFE_MS;
-    assert!(!store.write(move |tx| tx.answer_knock(OTHER_AGENT, room, Answer::Declined, late)), "lapsed");
+    assert!(!store.write(move |tx| tx.decline_knock(OTHER_AGENT, room, &operator(late))), "lapsed");
     assert!(matches!(knock(late), Outcome::Waits { news: true, .. }));
     assert!(!store.read(|r| r.open_knocks())[0].told, "news again");
-    assert!(store.write(move |tx| tx.answer_knock(OTHER_AGENT, room, Answer::Declined, late)));
+    assert!(store.write(move |tx| tx.decline_knock(OTHER_AGENT, room, &operator(late))));
     assert!(matches!(knock(late + 1), Outcome::Declined(_)));
     assert_eq!(store.read(move |r| r.knocks_of(OTHER_AGENT, late - 1)).len(), 1);
     store.write(|tx| tx.forget_knocks(OTHER_AGENT));

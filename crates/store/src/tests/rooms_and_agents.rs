@@ -1,7 +1,7 @@
 use parlour_domain::{ids::CatalogId, room::RoomKind, visibility::Visibility};
 use ruma::{RoomId, UserId};
 
-use super::fixture::{Fixture, OTHER_AGENT, ROOM, SCOUT, SCOUT_KEY, new_agent};
+use super::fixture::{Fixture, OTHER_AGENT, ROOM, SCOUT, SCOUT_KEY, new_agent, operator};
 use crate::{AgentState, Member, NewRoom, RoomRow};
 
 fn put(
@@ -48,7 +48,7 @@ fn a_slug_moves_to_the_room_that_the_alias_names_now() {
 fn what_is_set_of_a_room_is_kept() {
     let store = Fixture::new();
     store.write(|tx| {
-        tx.set_room_name(ROOM, None)?;
+        tx.set_room_name(ROOM, None, None)?;
         tx.set_room_visibility(ROOM, Visibility::Joined)?;
         tx.set_room_power(ROOM, "{}")?;
         tx.set_room_open(ROOM, true)?;
@@ -84,11 +84,11 @@ fn an_agent_goes_from_joining_to_gone_and_its_row_stays() {
     let state = || store.read(|r| r.agent_of(&UserId::parse(SCOUT).unwrap())).unwrap();
     assert_eq!((state().state, state().token_digest), (AgentState::Joining, Some([1; 32])));
     store.write(|tx| {
-        tx.agent_is_live(SCOUT_KEY)?;
+        tx.agent_is_live(SCOUT_KEY, 6)?;
         tx.seat_confirmed(SCOUT_KEY, ROOM)
     });
     assert_eq!(state().state, AgentState::Live);
-    store.write(|tx| tx.agent_leaves(SCOUT_KEY));
+    store.write(|tx| tx.agent_leaves(SCOUT_KEY, &operator(9)));
     assert_eq!((state().state, state().token_digest), (AgentState::Leaving, None));
     store.write(|tx| tx.agent_is_gone(SCOUT_KEY));
     assert_eq!(state().state, AgentState::Gone);
@@ -105,7 +105,7 @@ fn a_name_is_free_again_once_the_token_is_void() {
     let store = Fixture::new();
     let same_name = || crate::NewAgent { number: 1, ..new_agent(3, "@agent_third:x") };
     assert!(store.try_write(move |tx| tx.add_agent(&same_name())).is_err());
-    store.write(|tx| tx.agent_leaves(SCOUT_KEY));
+    store.write(|tx| tx.agent_leaves(SCOUT_KEY, &operator(9)));
     store.write(move |tx| tx.add_agent(&same_name()));
 }
 

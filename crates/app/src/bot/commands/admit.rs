@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use parlour_store::Who;
+
 use super::{Said, failed, in_room, one_of};
 use crate::{
     app::App,
@@ -47,7 +49,7 @@ impl App {
         by: &ruma::UserId,
     ) -> Result<(), Words> {
         self.note_decider(room, agent, by).await;
-        match self.admit_one(room, agent).await {
+        match self.admit_one(room, agent, Who::User(by.to_owned())).await {
             Ok(_) => Ok(()),
             Err(fault) => Err(self.not_let_in(room, agent, &fault)),
         }

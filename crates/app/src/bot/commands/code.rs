@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use parlour_domain::bot::CodeWish;
+use parlour_store::Who;
 
 use super::{Said, failed, in_room};
 use crate::{
@@ -12,15 +13,16 @@ use crate::{
 pub(super) async fn run(app: &Arc<App>, ask: &Ask, wish: CodeWish, rest: &str) -> Said {
     let room = app.room_meant(ask, rest).await?;
     let of_room = in_room(ask, &room);
+    let who = Who::User(ask.sender.clone());
     match wish {
         CodeWish::Off => {
-            app.take_code_away(&room).await.map_err(|f| failed("do that", &f))?;
+            app.take_code_away(&room, who).await.map_err(|f| failed("do that", &f))?;
             return Ok(Words::new("The Agent code is off")
                 .and(&of_room)
                 .text(": agents can only knock now."));
         }
-        CodeWish::New => app.give_new_code(&room).await.map_err(|f| failed("make a new code", &f))?,
-        CodeWish::Show => app.make_sure_of_code(&room).await.map_err(|f| failed("show the code", &f))?,
+        CodeWish::New => app.give_new_code(&room, who).await.map_err(|f| failed("make a new code", &f))?,
+        CodeWish::Show => app.make_sure_of_code(&room, who).await.map_err(|f| failed("show the code", &f))?,
     }
     let made = if wish == CodeWish::New {
         "There is a new Agent code; the old one opens nothing any more. "

@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use parlour_store::Who;
+
 use super::{Said, admit::knocker, failed};
 use crate::{
     app::App,
@@ -9,7 +11,8 @@ use crate::{
 pub(super) async fn run(app: &Arc<App>, ask: &Ask, rest: &str) -> Said {
     let (room, agent) = app.agent_meant(ask, rest, |name, room| knocker(app, ask, name, room)).await?;
     app.note_decider(&room, &agent, &ask.sender).await;
-    app.decline_one(&room, &agent).await.map_err(|f| failed("turn it away", &f))?;
+    let declined = app.decline_one(&room, &agent, Who::User(ask.sender.clone())).await;
+    declined.map_err(|f| failed("turn it away", &f))?;
     Ok(Words::default()
         .bold(&agent.agent.display_name)
         .text(" was turned away. It is not told to you again when it knocks."))

@@ -2,6 +2,8 @@ use std::sync::Arc;
 
 use parlour_domain::knock::Way;
 
+use parlour_store::Who;
+
 use super::{Said, in_room, one_of};
 use crate::{
     app::App,
@@ -49,7 +51,7 @@ impl App {
         if agent.ended() {
             return Err(Words::default().bold(&agent.agent.display_name).text(" has just left."));
         }
-        match self.let_in(agent, room, Some(Way::Invite)).await {
+        match self.let_in(agent, room, Some(Way::Invite), Who::User(ask.sender.clone())).await {
             Ok(()) => {
                 self.hub.admit(agent.key());
                 self.bot.at_door.notify_one();

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use parlour_domain::{bot::command::room_of, fault::Fault, ids::RoomKey};
-use parlour_store::Tx;
+use parlour_store::{Tx, Who};
 
 use super::{Said, failed};
 use crate::{
@@ -19,7 +19,7 @@ pub(super) async fn run(app: &Arc<App>, ask: &Ask, rest: &str) -> Option<Said> {
         Ok(room) => room,
         Err(refusal) => return Some(Err(refusal)),
     };
-    if let Err(fault) = app.bot_leaves(&room).await {
+    if let Err(fault) = app.bot_leaves(&room, Who::User(ask.sender.clone())).await {
         return Some(Err(failed("leave", &fault)));
     }
     (room.key != ask.room.key)
@@ -39,13 +39,14 @@ impl App {
     }
 
     /// Our own word first: whatever the homeserver says, nobody comes in through the bot any more.
-    pub(super) async fn bot_lets_nobody_in(&self, room: RoomKey) -> Result<(), Fault> {
-        let write = move |tx: &Tx<'_>| tx.drop_bot_room(room);
+    pub(super) async fn bot_lets_nobody_in(&self, room: RoomKey, who: Who) -> Result<(), Fault> {
+        let by = self.by(who);
+        let write = move |tx: &Tx<'_>| tx.drop_bot_room(room, &by);
         Ok(self.write_and_follow(write, move |app, ()| app.bot_is_out(room)).await?)
     }
 
-    pub(super) async fn bot_leaves(&self, room: &RoomLive) -> Result<(), Fault> {
-        self.bot_lets_nobody_in(room.key).await?;
+    pub(super) async fn bot_leaves(&self, room: &RoomLive, who: Who) -> Result<(), Fault> {
+        self.bot_lets_nobody_in(room.key, who).await?;
         let left = self.client.leave(&self.settings.bot, &room.room_id, None).await;
         left.map_err(|e| self.homeserver_fault(e))
     }

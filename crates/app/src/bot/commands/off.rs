@@ -4,6 +4,7 @@ use parlour_domain::{
     fault::Fault,
     ids::{AgentKey, RoomKey},
 };
+use parlour_store::Who;
 
 use super::Said;
 use crate::{
@@ -18,7 +19,7 @@ pub(super) async fn run(app: &Arc<App>, ask: &Ask, rest: &str) -> Option<Said> {
         Ok(room) => room,
         Err(refusal) => return Some(Err(refusal)),
     };
-    if let Err(fault) = app.switch_off(&room).await {
+    if let Err(fault) = app.switch_off(&room, Who::User(ask.sender.clone())).await {
         tracing::info!(%fault, cause = fault.cause, "a room could not be switched off");
         return Some(Err(Words::new(
             "Not everybody is out yet: the Matrix server did not take it. Say it again in a moment, or remove the rest \
@@ -31,23 +32,24 @@ pub(super) async fn run(app: &Arc<App>, ask: &Ask, rest: &str) -> Option<Said> {
 impl App {
     /// The door first, so that nobody comes in while the others go. Where it cannot be finished, the bot stays and can be
     /// told again.
-    async fn switch_off(self: &Arc<Self>, room: &RoomLive) -> Result<(), Fault> {
-        self.bot_lets_nobody_in(room.key).await?;
-        let done = match self.put_out_all(room).await {
-            Ok(()) => self.bot_leaves(room).await,
+    pub(crate) async fn switch_off(self: &Arc<Self>, room: &RoomLive, who: Who) -> Result<(), Fault> {
+        let before = self.bot.room(room.key);
+        self.bot_lets_nobody_in(room.key, who.clone()).await?;
+        let done = match self.put_out_all(room, &who).await {
+            Ok(()) => self.bot_leaves(room, who.clone()).await,
             failed => failed,
         };
-        if done.is_err() {
-            self.bot_minds(room.key).await?;
+        if let (Err(_), Some(before)) = (&done, before) {
+            self.bot_minds(room.key, before.direct, who).await?;
         }
         done
     }
 
     /// As many as can be; the first that could not is told.
-    async fn put_out_all(&self, room: &RoomLive) -> Result<(), Fault> {
+    async fn put_out_all(&self, room: &RoomLive, who: &Who) -> Result<(), Fault> {
         let mut done = Ok(());
         for agent in self.inside_or_let_in(room).await? {
-            let out = self.put_out(room, &self.settings.bot, agent).await;
+            let out = self.put_out(room, &self.settings.bot, agent, who.clone()).await;
             done = done.and(out);
         }
         done
@@ -62,8 +64,9 @@ impl App {
         Ok(puppets.map(|agent| agent.key()).chain(holders).collect())
     }
 
-    async fn bot_minds(&self, room: RoomKey) -> Result<(), Fault> {
-        let write = move |tx: &parlour_store::Tx<'_>| tx.put_bot_room(room, false);
-        Ok(self.write_and_follow(write, move |app, _| app.bot.put_room(room, false)).await?)
+    async fn bot_minds(&self, room: RoomKey, direct: bool, who: Who) -> Result<(), Fault> {
+        let by = self.by(who);
+        let write = move |tx: &parlour_store::Tx<'_>| tx.put_bot_room(room, direct, &by);
+        Ok(self.write_and_follow(write, move |app, _| app.bot.put_room(room, direct)).await?)
     }
 }

@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use parlour_store::Who;
+
 use super::{Said, failed, in_room, one_of};
 use crate::{
     app::App,
@@ -13,7 +15,8 @@ use crate::{
 /// Whoever may put people out puts agents out, whichever way these came.
 pub(super) async fn run(app: &Arc<App>, ask: &Ask, rest: &str) -> Said {
     let (room, agent) = app.agent_meant(ask, rest, |name, room| inside(app, ask, name, room)).await?;
-    app.put_out(&room, &app.settings.bot, agent.key()).await.map_err(|f| failed("put it out", &f))?;
+    let out = app.put_out(&room, &app.settings.bot, agent.key(), Who::User(ask.sender.clone())).await;
+    out.map_err(|f| failed("put it out", &f))?;
     let words = Words::default().bold(&agent.agent.display_name).text(" is out").and(&in_room(ask, &room));
     Ok(words.text(". It comes back only if it is let in again, or by a code that is made from now on."))
 }

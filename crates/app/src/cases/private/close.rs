@@ -1,9 +1,13 @@
 use std::sync::Arc;
 
 use parlour_domain::{fault::Fault, ids::RoomKey};
-use parlour_store::Tx;
+use parlour_store::{Tx, Who};
 
-use crate::{app::App, caller::Caller};
+use crate::{
+    app::App,
+    caller::Caller,
+    live::{AgentLive, RoomLive},
+};
 
 impl App {
     /// Closes a room for good: nobody speaks in it any more, what was said stays readable. Closed already: nothing
@@ -15,12 +19,22 @@ impl App {
     pub async fn close_private_room(self: &Arc<Self>, caller: &Caller, room: &str) -> Result<(), Fault> {
         self.put_back(caller).await;
         let room = self.own_room_open_or_not(&caller.0, room)?;
-        let (at, now) = (room.key, self.now());
+        self.close_own(room, &caller.0, Who::Agent(caller.0.key())).await
+    }
+
+    /// The same, whoever wants it.
+    pub(crate) async fn close_own(
+        self: &Arc<Self>,
+        room: Arc<RoomLive>,
+        owner: &Arc<AgentLive>,
+        who: Who,
+    ) -> Result<(), Fault> {
+        let (at, by) = (room.key, self.by(who));
         if !room.closed() {
-            let write = move |tx: &Tx<'_>| tx.close_room(at, now);
+            let write = move |tx: &Tx<'_>| tx.close_room(at, &by);
             self.write_and_follow(write, move |app, ()| app.closed(at)).await?;
         }
-        let (app, agent) = (self.clone(), caller.0.clone());
+        let (app, agent) = (self.clone(), owner.clone());
         let silencing =
             async move { app.silence(&room, agent.user_id()).await.map_err(|e| app.homeserver_fault(e)) };
         let silenced = self.to_the_end(silencing, |_, ()| {}).await;

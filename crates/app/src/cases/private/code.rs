@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use parlour_domain::{code::AgentCode, fault::Fault, ids::CatalogId};
-use parlour_store::NewCode;
+use parlour_store::{NewCode, Who};
 
 use crate::{
     app::App,
@@ -21,7 +21,17 @@ impl App {
     pub async fn show_code(self: &Arc<Self>, caller: &Caller, room: &str) -> Result<Access, Fault> {
         self.put_back(caller).await;
         let room = self.own_room(&caller.0, room)?;
-        self.access(&room).await
+        let access = self.access(&room).await?;
+        if matches!(access.code, CodeState::Visible(_)) {
+            self.note_code_shown(&room, Who::Agent(caller.0.key())).await?;
+        }
+        Ok(access)
+    }
+
+    /// Noted down before it is shown.
+    pub(crate) async fn note_code_shown(&self, room: &RoomLive, who: Who) -> Result<(), Fault> {
+        let (key, by) = (room.key, self.by(who));
+        Ok(self.store.write(move |tx| tx.code_shown(key, &by)).await?)
     }
 
     /// The same, with a code made first where there is none.
@@ -43,7 +53,7 @@ impl App {
     pub async fn replace_code(self: &Arc<Self>, caller: &Caller, room: &str) -> Result<Access, Fault> {
         self.put_back(caller).await;
         let room = self.own_room(&caller.0, room)?;
-        self.give_new_code(&room).await?;
+        self.give_new_code(&room, Who::Agent(caller.0.key())).await?;
         self.access(&room).await
     }
 
@@ -54,25 +64,25 @@ impl App {
     pub async fn disable_code(self: &Arc<Self>, caller: &Caller, room: &str) -> Result<(), Fault> {
         self.put_back(caller).await;
         let room = self.own_room(&caller.0, room)?;
-        self.take_code_away(&room).await
+        self.take_code_away(&room, Who::Agent(caller.0.key())).await
     }
 
-    pub(crate) async fn take_code_away(&self, room: &RoomLive) -> Result<(), Fault> {
-        let key = room.key;
-        Ok(self.store.write(move |tx| tx.drop_code(key)).await?)
+    pub(crate) async fn take_code_away(&self, room: &RoomLive, who: Who) -> Result<(), Fault> {
+        let (key, by) = (room.key, self.by(who));
+        Ok(self.store.write(move |tx| tx.drop_code(key, &by)).await?)
     }
 
     /// There is one from here on; where there was one, it stays.
-    pub(crate) async fn make_sure_of_code(&self, room: &RoomLive) -> Result<(), Fault> {
+    pub(crate) async fn make_sure_of_code(&self, room: &RoomLive, who: Who) -> Result<(), Fault> {
         match self.access(room).await?.code {
-            CodeState::Missing => self.give_new_code(room).await,
+            CodeState::Missing => self.give_new_code(room, who).await,
             CodeState::Visible(_) | CodeState::Hidden => Ok(()),
         }
     }
 
-    pub(crate) async fn give_new_code(&self, room: &RoomLive) -> Result<(), Fault> {
-        let (key, code) = (room.key, self.new_code(room.room().catalog_id));
-        Ok(self.store.write(move |tx| tx.put_code(key, &code)).await?)
+    pub(crate) async fn give_new_code(&self, room: &RoomLive, who: Who) -> Result<(), Fault> {
+        let (key, code, by) = (room.key, self.new_code(room.room().catalog_id), self.by(who));
+        Ok(self.store.write(move |tx| tx.put_code(key, &code, &by)).await?)
     }
 
     /// A new code for the room with this number, as it is kept.

@@ -3,10 +3,10 @@ use std::sync::Arc;
 use parlour_domain::{
     fault::{Code, Fault},
     ids::RoomKey,
-    knock::{Answer, Way},
+    knock::{self, Way},
     limits::KNOCKS_SHOWN_MS,
 };
-use parlour_store::{PersonKnock, Tx};
+use parlour_store::{PersonKnock, Tx, Who};
 
 use super::agent_id;
 use crate::{
@@ -48,16 +48,21 @@ impl App {
             return self.to_the_end(admitting, |_, _| {}).await;
         }
         let (room, knocker) = self.knocker(caller, room, agent).await?;
-        let app = self.clone();
-        self.to_the_end(async move { app.admit_one(&room, &knocker).await }, |_, _| {}).await
+        let (app, owner) = (self.clone(), Who::Agent(caller.0.key()));
+        self.to_the_end(async move { app.admit_one(&room, &knocker, owner).await }, |_, _| {}).await
     }
 
-    pub(crate) async fn admit_one(&self, room: &RoomLive, knocker: &AgentLive) -> Result<Admitted, Fault> {
+    pub(crate) async fn admit_one(
+        &self,
+        room: &RoomLive,
+        knocker: &AgentLive,
+        who: Who,
+    ) -> Result<Admitted, Fault> {
         let _one = knocker.moving.lock().await;
         if knocker.ended() || room.closed() || !self.waits_at(room, knocker) {
             return Err(knock_not_found());
         }
-        self.let_in(knocker, room, Some(Way::Knock)).await?;
+        self.let_in(knocker, room, Some(Way::Knock), who).await?;
         self.hub.admit(knocker.key());
         self.bot.at_door.notify_one();
         Ok(Admitted { agent_id: knocker.agent.id, display_name: knocker.agent.display_name.clone() })
@@ -74,13 +79,18 @@ impl App {
             return self.to_the_end(declining, |_, ()| {}).await;
         }
         let (room, knocker) = self.knocker(caller, room, agent).await?;
-        self.decline_one(&room, &knocker).await
+        self.decline_one(&room, &knocker, Who::Agent(caller.0.key())).await
     }
 
-    pub(crate) async fn decline_one(&self, room: &RoomLive, knocker: &AgentLive) -> Result<(), Fault> {
+    pub(crate) async fn decline_one(
+        &self,
+        room: &RoomLive,
+        knocker: &AgentLive,
+        who: Who,
+    ) -> Result<(), Fault> {
         let _one = knocker.moving.lock().await;
-        let (key, at, now) = (knocker.key(), room.key, self.now());
-        let write = move |tx: &Tx<'_>| tx.answer_knock(key, at, Answer::Declined, now);
+        let (key, at, by) = (knocker.key(), room.key, self.by(who));
+        let write = move |tx: &Tx<'_>| tx.decline_knock(key, at, &by);
         let follow = move |app: &Arc<Self>, answered: bool| {
             app.doors.leave(at, key);
             app.bot.at_door.notify_one();
@@ -124,21 +134,23 @@ impl App {
     /// Who waits before the agent's rooms, or the one room.
     pub(crate) fn incoming_knocks(&self, agent: &AgentLive, room: Option<RoomKey>) -> Vec<IncomingKnock> {
         let waiting = self.doors.waiting(Some(agent.key()), room, self.now());
-        let incoming = waiting.into_iter().filter_map(|((room, knocker), knock)| {
-            let knocker = self.agents.get(knocker)?;
-            Some(IncomingKnock {
-                room: self.rooms.get(room)?.room(),
-                agent_id: knocker.agent.id,
-                display_name: knocker.agent.display_name.clone(),
-                knocked_at_ms: knock.at_ms,
-                expires_at_ms: knock.expires_at_ms(),
-                person: None,
-            })
-        });
+        let incoming = waiting.into_iter().filter_map(|(place, knock)| self.knock_at(place, knock));
         let mut all: Vec<IncomingKnock> = incoming.collect();
         all.extend(self.incoming_visitors(agent, room));
         all.sort_by_key(|knock| knock.knocked_at_ms);
         all
+    }
+
+    pub(crate) fn knock_at(&self, (room, knocker): Place, knock: knock::Knock) -> Option<IncomingKnock> {
+        let knocker = self.agents.get(knocker)?;
+        Some(IncomingKnock {
+            room: self.rooms.get(room)?.room(),
+            agent_id: knocker.agent.id,
+            display_name: knocker.agent.display_name.clone(),
+            knocked_at_ms: knock.at_ms,
+            expires_at_ms: knock.expires_at_ms(),
+            person: None,
+        })
     }
 
     /// The same for a wait that tells of them: they wake no further wait.

@@ -5,7 +5,7 @@ use parlour_domain::{
     ids::AgentKey,
 };
 use parlour_matrix::HsError;
-use parlour_store::{SeatRow, Tx};
+use parlour_store::{SeatRow, Tx, Who};
 use ruma::UserId;
 
 use super::agent_id;
@@ -30,29 +30,33 @@ impl App {
         let pass = self.store.read(move |r| r.pass(key, at)).await?;
         pass.filter(|p| p.way.may_be_removed()).ok_or_else(not_in_room)?;
         let (app, owner) = (self.clone(), caller.0.clone());
-        let removing = async move { app.put_out(&room, owner.user_id(), key).await };
+        let removing = async move { app.put_out(&room, owner.user_id(), key, Who::Agent(owner.key())).await };
         self.to_the_end(removing, |_, ()| {}).await
     }
 
     /// Our own word first, the homeserver's after: whatever that says, the agent reads and says nothing more here.
-    pub(crate) async fn put_out(&self, room: &RoomLive, by: &UserId, key: AgentKey) -> Result<(), Fault> {
+    /// `kicker`: who does it on the homeserver; `who`: whose will it is.
+    pub(crate) async fn put_out(
+        &self,
+        room: &RoomLive,
+        kicker: &UserId,
+        key: AgentKey,
+        who: Who,
+    ) -> Result<(), Fault> {
         let agent = self.agents.get(key);
         let _one = match &agent {
             Some(agent) => Some(agent.moving.lock().await),
             None => None,
         };
-        let at = room.key;
-        let write = move |tx: &Tx<'_>| {
-            tx.revoke(key, at)?;
-            tx.seat_left(key, at, false)
-        };
+        let (at, by) = (room.key, self.by(who));
+        let write = move |tx: &Tx<'_>| tx.put_out(key, at, false, &by);
         let follow =
             move |app: &Arc<Self>, left: Option<SeatRow>| left.into_iter().for_each(|row| app.seat(row));
         self.write_and_follow(write, follow).await?;
         self.hub.nudge(key);
         match &agent {
             // also where no event has told of its join yet
-            Some(agent) => self.kick(room, by, agent.user_id()).await,
+            Some(agent) => self.kick(room, kicker, agent.user_id()).await,
             None => Ok(()),
         }
     }

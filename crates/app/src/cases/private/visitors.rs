@@ -3,10 +3,10 @@ use std::sync::Arc;
 use parlour_domain::{
     fault::Fault,
     ids::{AgentId, RoomKey},
-    knock::Knock,
+    knock::{Answer, Knock},
     share,
 };
-use parlour_store::{PersonKnock, Tx};
+use parlour_store::{PersonKnock, Tx, Who};
 
 use crate::{
     app::App,
@@ -34,7 +34,11 @@ impl App {
 
     pub(super) fn incoming_visitors(&self, agent: &AgentLive, room: Option<RoomKey>) -> Vec<IncomingKnock> {
         let visitors = self.visitors_of(agent, room).into_iter();
-        visitors.filter_map(|knock| Some(shown(&*self.rooms.get(knock.room)?, knock))).collect()
+        visitors.filter_map(|knock| self.visit_at(knock)).collect()
+    }
+
+    pub(crate) fn visit_at(&self, knock: PersonKnock) -> Option<IncomingKnock> {
+        Some(shown(&*self.rooms.get(knock.room)?, knock))
     }
 
     pub(super) async fn tell_visitors(&self, agent: &AgentLive, room: Option<RoomKey>) -> Result<(), Fault> {
@@ -65,7 +69,7 @@ impl App {
             self.client.invite(owner.user_id(), &room.room_id, &visitor.user_id, Some(&reason)).await;
         invited.map_err(|e| self.homeserver_fault(e))?;
         let display_name = name_in(room, &visitor);
-        self.visitor_is_answered(&visitor).await?;
+        self.visitor_is_answered(owner, &visitor, Answer::Admitted).await?;
         Ok(Admitted { agent_id: visitor.id, display_name })
     }
 
@@ -77,13 +81,18 @@ impl App {
     ) -> Result<(), Fault> {
         let sent_away = self.client.kick(owner.user_id(), &room.room_id, &visitor.user_id, None).await;
         sent_away.map_err(|e| self.homeserver_fault(e))?;
-        self.visitor_is_answered(&visitor).await
+        self.visitor_is_answered(owner, &visitor, Answer::Declined).await
     }
 
-    async fn visitor_is_answered(&self, visitor: &PersonKnock) -> Result<(), Fault> {
-        let (room, user) = (visitor.room, visitor.user_id.clone());
+    async fn visitor_is_answered(
+        &self,
+        owner: &AgentLive,
+        visitor: &PersonKnock,
+        answer: Answer,
+    ) -> Result<(), Fault> {
+        let (room, user, by) = (visitor.room, visitor.user_id.clone(), self.by(Who::Agent(owner.key())));
         let gone = user.clone();
-        let write = move |tx: &Tx<'_>| tx.drop_person_knock(room, &user);
+        let write = move |tx: &Tx<'_>| tx.answer_person_knock(room, &user, answer, &by);
         Ok(self.write_and_follow(write, move |app, ()| app.visitors.leave(room, &gone)).await?)
     }
 }

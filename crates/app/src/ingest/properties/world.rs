@@ -99,7 +99,7 @@ impl World {
                 self.model.inside.insert(*agent);
             }
             Act::Leaves(agent) => {
-                self.carry_out(vec![Step::Left { agent: key(*agent), room: ROOM, removed: false }]);
+                self.carry_out(vec![Step::Left { agent: key(*agent), room: ROOM }]);
                 self.model.inside.remove(agent);
             }
             Act::Drains(agent) => self.drains(*agent),
