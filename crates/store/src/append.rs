@@ -126,6 +126,9 @@ impl Tx<'_> {
         if let Some(moved) = moved {
             given.iter_mut().flatten().for_each(|pos| moved.apply(pos));
         }
+        if let Some(last) = places.iter().max() {
+            self.settled_through(room, *last)?;
+        }
         for (at, pos) in run.into_iter().zip(places) {
             given[at] = Some(pos);
         }

@@ -55,6 +55,13 @@ impl Tx<'_> {
         Ok(pos)
     }
 
+    /// What the homeserver has put up to here has overtaken whatever stands before it and is known from an answer only.
+    pub(crate) fn settled_through(&self, room: RoomKey, pos: Pos) -> Result<(), StoreError> {
+        let set = "UPDATE rooms SET settled_pos = max(settled_pos, ?2) WHERE room_key = ?1";
+        self.0.prepare_cached(set)?.execute((room.0, pos.0))?;
+        Ok(())
+    }
+
     /// Where something stands that the homeserver tells of now, without being a message: after all that is settled.
     pub(crate) fn settled(&self, room: RoomKey) -> Result<Pos, StoreError> {
         let mut query = self.0.prepare_cached("SELECT settled_pos FROM rooms WHERE room_key = ?1")?;
