@@ -46,8 +46,8 @@ impl Presence {
 
 #[derive(Clone, Copy, Debug)]
 struct Of {
-    /// Waits that run.
-    waits: u32,
+    /// It waits.
+    waits: bool,
     /// When the last one ended.
     rested_ms: i64,
     told: Option<(Presence, i64)>,
@@ -56,10 +56,10 @@ struct Of {
 }
 
 impl Of {
-    const NEW: Self = Self { waits: 0, rested_ms: i64::MIN / 2, told: None, stirred_ms: i64::MIN };
+    const NEW: Self = Self { waits: false, rested_ms: i64::MIN / 2, told: None, stirred_ms: i64::MIN };
 
     fn wanted(&self, now_ms: i64) -> Presence {
-        if self.waits > 0 || now_ms < self.rested_ms + LINGERS_MS {
+        if self.waits || now_ms < self.rested_ms + LINGERS_MS {
             Presence::Online
         } else if now_ms < self.rested_ms + LINGERS_MS + IDLES_MS {
             Presence::Unavailable
@@ -74,64 +74,78 @@ impl Of {
             return now_ms;
         }
         let changes = [LINGERS_MS, LINGERS_MS + IDLES_MS].map(|ms| self.rested_ms + ms);
-        let change = changes.into_iter().filter(|c| self.waits == 0 && *c > now_ms).min();
+        let change = changes.into_iter().filter(|c| !self.waits && *c > now_ms).min();
         change.map_or(at + REFRESHED_MS, |c| c.min(at + REFRESHED_MS))
     }
 }
 
 /// Whose presence is shown, and what the homeserver was told of it.
 #[derive(Debug, Default)]
-pub struct PresenceBoard(BTreeMap<AgentKey, Of>);
+pub struct PresenceBoard {
+    shown: BTreeMap<AgentKey, Of>,
+    /// Waits that run, of all: who is shown later may wait already.
+    waits: BTreeMap<AgentKey, u32>,
+}
 
 impl PresenceBoard {
     /// A wait begins. `false`: as many are shown as may be.
     pub fn waits(&mut self, agent: AgentKey) -> bool {
-        if self.0.len() >= MAX_SHOWN && !self.0.contains_key(&agent) {
+        *self.waits.entry(agent).or_default() += 1;
+        if self.is_full_without(agent) {
             return false;
         }
-        self.0.entry(agent).or_insert(Of::NEW).waits += 1;
+        self.shown.entry(agent).or_insert(Of::NEW).waits = true;
         true
     }
 
     /// It spoke, or was handed something meant for it: rather than one of whom that is longer ago it is shown. Of that one
     /// the homeserver hears no more, and takes it for gone.
     pub fn stirs(&mut self, agent: AgentKey, now_ms: i64) {
-        if self.0.len() >= MAX_SHOWN && !self.0.contains_key(&agent) {
-            let longest = self.0.iter().min_by_key(|(_, of)| of.stirred_ms).map(|(agent, _)| *agent);
-            longest.and_then(|agent| self.0.remove(&agent));
+        if self.is_full_without(agent) {
+            let longest = self.shown.iter().min_by_key(|(_, of)| of.stirred_ms).map(|(agent, _)| *agent);
+            longest.and_then(|agent| self.shown.remove(&agent));
         }
-        let of = self.0.entry(agent).or_insert(Of { rested_ms: now_ms, ..Of::NEW });
+        let waits = self.waits.contains_key(&agent);
+        let of = self.shown.entry(agent).or_insert(Of { waits, rested_ms: now_ms, ..Of::NEW });
         of.stirred_ms = now_ms;
+    }
+
+    fn is_full_without(&self, agent: AgentKey) -> bool {
+        self.shown.len() >= MAX_SHOWN && !self.shown.contains_key(&agent)
     }
 
     /// A wait ends.
     pub fn rests(&mut self, agent: AgentKey, now_ms: i64) {
-        if let Some(of) = self.0.get_mut(&agent) {
-            of.waits = of.waits.saturating_sub(1);
-            of.rested_ms = now_ms;
+        let left = self.waits.remove(&agent).map_or(0, |waits| waits.saturating_sub(1));
+        if left > 0 {
+            self.waits.insert(agent, left);
+        }
+        if let Some(of) = self.shown.get_mut(&agent) {
+            (of.waits, of.rested_ms) = (left > 0, now_ms);
         }
     }
 
     /// The agent ends.
     pub fn gone(&mut self, agent: AgentKey) {
-        match self.0.get_mut(&agent) {
-            Some(of) if of.told.is_some() => (of.waits, of.rested_ms) = (0, i64::MIN / 2),
-            _ => _ = self.0.remove(&agent),
+        self.waits.remove(&agent);
+        match self.shown.get_mut(&agent) {
+            Some(of) if of.told.is_some() => (of.waits, of.rested_ms) = (false, i64::MIN / 2),
+            _ => _ = self.shown.remove(&agent),
         }
     }
 
     /// What is to be told next, and when.
     #[must_use]
     pub fn next(&self, now_ms: i64) -> Option<(i64, AgentKey)> {
-        self.0.iter().map(|(agent, of)| (of.due_at(now_ms), *agent)).min()
+        self.shown.iter().map(|(agent, of)| (of.due_at(now_ms), *agent)).min()
     }
 
     /// What the homeserver is to be told now. It counts as told, whatever becomes of it: the next refresh mends it.
     pub fn tell(&mut self, agent: AgentKey, now_ms: i64) -> Option<Presence> {
-        let of = self.0.get_mut(&agent)?;
+        let of = self.shown.get_mut(&agent)?;
         let wanted = of.wanted(now_ms);
         if wanted == Presence::Offline {
-            self.0.remove(&agent);
+            self.shown.remove(&agent);
         } else {
             of.told = Some((wanted, now_ms));
         }
@@ -140,7 +154,7 @@ impl PresenceBoard {
 
     /// All who are shown, when nothing is to be shown any more.
     pub fn clear(&mut self) -> Vec<AgentKey> {
-        let told = std::mem::take(&mut self.0).into_iter().filter(|(_, of)| of.told.is_some());
+        let told = std::mem::take(&mut self.shown).into_iter().filter(|(_, of)| of.told.is_some());
         told.map(|(agent, _)| agent).collect()
     }
 }
@@ -227,6 +241,14 @@ mod tests {
         board.stirs(AgentKey(0), 2_000);
         assert!(!board.waits(AgentKey(1)), "and this one next");
         assert_eq!(board.tell(AgentKey(0), 3_000), Some(Presence::Online));
+        assert_eq!(
+            board.tell(AgentKey(0), 2_000 + LINGERS_MS),
+            Some(Presence::Online),
+            "it waits all the same"
+        );
+        for _ in 0..2 {
+            board.rests(AgentKey(0), 2_000);
+        }
         assert_eq!(board.tell(AgentKey(0), 2_000 + LINGERS_MS), Some(Presence::Unavailable));
     }
 }
