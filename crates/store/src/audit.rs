@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, Row};
 
 use crate::{
     Reader, StoreError, Tx,
-    value::{corrupt, id, text},
+    value::{corrupt, optional_id, text},
 };
 
 /// People are named in it, so it is not kept for ever.
@@ -213,18 +213,15 @@ impl Reader<'_> {
 fn audit_row(row: &Row<'_>) -> Result<AuditRow, StoreError> {
     let deed = text(row, "deed")?;
     let deed = Deed::ALL.iter().find(|d| d.as_str() == deed);
-    let user = |column: &str| -> Result<Option<OwnedUserId>, StoreError> {
-        row.get::<_, Option<String>>(column)?.map(|user| id(&user, "audit")).transpose()
-    };
     Ok(AuditRow {
         id: row.get("audit_id")?,
         at_ms: row.get("at_ms")?,
         deed: *deed.ok_or_else(|| corrupt("audit.deed"))?,
         by: row.get("by_kind")?,
         by_agent: audit_agent(row, "doer_id", "doer_name")?,
-        by_user: user("by_user")?,
+        by_user: optional_id(row, "by_user")?,
         agent: audit_agent(row, "one_id", "one_name")?,
-        user: user("whom")?,
+        user: optional_id(row, "whom")?,
         room: audit_room(row)?,
     })
 }
@@ -235,7 +232,6 @@ fn audit_agent(row: &Row<'_>, id: &str, name: &str) -> Result<Option<AuditAgent>
 }
 
 fn audit_room(row: &Row<'_>) -> Result<Option<AuditRoom>, StoreError> {
-    let Some(room_id) = row.get::<_, Option<String>>("room_id")? else { return Ok(None) };
-    let catalog_id = crate::value::catalog_id(row, "catalog_id")?;
-    Ok(Some(AuditRoom { catalog_id, room_id: id(&room_id, "rooms.room_id")? }))
+    let Some(room_id) = optional_id(row, "room_id")? else { return Ok(None) };
+    Ok(Some(AuditRoom { catalog_id: crate::value::catalog_id(row, "catalog_id")?, room_id }))
 }

@@ -262,7 +262,8 @@ fn settings_carry_what_the_config_says() {
 /// No value is the default, and no two numbers are the same: a swap of two would show.
 #[test]
 fn settings_of_people_encryption_and_limits_come_from_their_own_keys() {
-    let numbers: Vec<String> = LIMITS.iter().zip(101..).map(|(key, n)| format!("{key} = {n}")).collect();
+    let keys = || LimitKeys::SECTION.keys.iter().map(|key| key.name).zip(101..);
+    let numbers: Vec<String> = keys().map(|(key, n)| format!("{key} = {n}")).collect();
     let more = format!(
         "[people]\ninvites = 'anyone'\ninvitable = 'known'\npresence = false\n[agents]\nmax_hops = 3\n\
          [encryption]\ntrust = 'cross-signed'\n[limits]\n{}",
@@ -275,27 +276,11 @@ fn settings_of_people_encryption_and_limits_come_from_their_own_keys() {
     assert_eq!(settings.people.invitable, parlour_domain::people::Invitable::Known);
     assert_eq!((settings.agents.max_hops, settings.trust), (3, parlour_matrix::crypto::Trust::CrossSigned));
     let limits = serde_json::to_value(&settings.limits).unwrap();
-    for (key, n) in LIMITS.iter().zip(101..) {
+    for (key, n) in keys() {
         assert_eq!(limits[key], n, "{key}");
     }
-    assert_eq!(limits.as_object().unwrap().len(), LIMITS.len());
+    assert_eq!(limits.as_object().unwrap().len(), keys().count());
 }
-
-const LIMITS: [&str; 13] = [
-    "lobby_entries_per_source_hour",
-    "lobby_entries_per_source_day",
-    "lobby_agents",
-    "lobby_messages_per_agent_minute",
-    "lobby_messages_per_agent_day",
-    "lobby_messages_per_lobby_minute",
-    "code_guesses_per_source_hour",
-    "knocks_per_source_hour",
-    "waiting_knocks_per_room",
-    "open_rooms_per_agent",
-    "new_rooms_per_agent_day",
-    "open_rooms",
-    "invitations_per_agent_day",
-];
 
 #[rstest]
 #[case::presence("presence")]
