@@ -50,10 +50,11 @@ pub struct App {
     pub(crate) places: Arc<Places>,
     /// Rooms that a puppet made and nobody asked for any more, to be left.
     pub(crate) strays: Mutex<Vec<(OwnedUserId, OwnedRoomId)>>,
-    /// Told when an invitation came, or a room's tombstone.
+    /// Told when an invitation came.
     pub(crate) invited: tokio::sync::Notify,
-    /// A tombstone was read.
+    /// Told when a room's tombstone came.
     pub(crate) upgraded: tokio::sync::Notify,
+    /// Rooms that invitations are followed into.
     pub(crate) following: Lanes<OwnedRoomId>,
     /// For what the writer's thread does on our behalf.
     pub(crate) me: Weak<App>,
@@ -174,6 +175,15 @@ impl App {
 
     pub(crate) fn now(&self) -> i64 {
         self.clock.now_ms()
+    }
+
+    /// `false`: shutting down.
+    pub(crate) async fn let_pass(&self, ms: i64) -> bool {
+        tokio::select! {
+            () = self.clock.sleep_until(self.now() + ms) => {}
+            () = self.tasks.stopped() => {}
+        }
+        !self.tasks.stopping()
     }
 
     /// Somebody does something now.

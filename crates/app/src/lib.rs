@@ -30,6 +30,7 @@ mod sending;
 pub mod settings;
 mod sources;
 mod survey;
+mod survive;
 mod tasks;
 mod to_the_end;
 pub mod view;

@@ -9,7 +9,7 @@ use ruma::{EventId, OwnedEventId, OwnedUserId, UserId};
 use serde::{Deserialize, Serialize};
 
 use super::{Words, ask::Ask, commands};
-use crate::{app::App, live::RoomLive};
+use crate::{app::App, live::RoomLive, survive::survive};
 
 const RETRY_MS: i64 = 1_000;
 
@@ -43,34 +43,35 @@ impl App {
     }
 
     fn start_errands_in(self: &Arc<Self>, room: RoomKey) {
-        if self.bot.errands.enter(room) {
-            let app = self.clone();
-            self.tasks.spawn(async move { app.do_errands_in(room).await });
-        }
+        let app = self.clone();
+        self.tasks.spawn(async move { app.do_errands_in(room).await });
     }
 
     /// One after the other, in the order they came.
     async fn do_errands_in(self: &Arc<Self>, room: RoomKey) {
+        let Some(mut lane) = self.bot.errands.enter(&room) else { return };
         while !self.tasks.stopping() {
             match self.store.read(move |r| r.next_errand(room)).await {
                 Ok(Some(errand)) => self.do_errand(errand).await,
                 Ok(None) => {
-                    self.bot.errands.leave(&room);
+                    drop(lane);
                     let more = self.store.read(move |r| r.next_errand(room)).await;
-                    if !matches!(more, Ok(Some(_))) || !self.bot.errands.enter(room) {
+                    if !matches!(more, Ok(Some(_))) {
                         return;
                     }
+                    let Some(again) = self.bot.errands.enter(&room) else { return };
+                    lane = again;
                 }
                 Err(error) => {
                     tracing::error!(%error, "cannot read what the bot was asked to do");
-                    self.clock.sleep_until(self.now() + RETRY_MS).await;
+                    self.let_pass(RETRY_MS).await;
                 }
             }
         }
     }
 
     async fn do_errand(self: &Arc<Self>, errand: store::Errand) {
-        let answer = self.carry_out_errand(&errand).await;
+        let answer = survive("an errand", self.carry_out_errand(&errand)).await;
         if answer.is_none() && self.tasks.stopping() {
             // it may have been cut off: the next start takes it up
             return;
@@ -84,7 +85,7 @@ impl App {
             Ok(()) => self.bot.to_say.notify_one(),
             Err(error) => {
                 tracing::error!(%error, "cannot note what the bot answers; it is asked again");
-                self.clock.sleep_until(self.now() + RETRY_MS).await;
+                self.let_pass(RETRY_MS).await;
             }
         }
     }

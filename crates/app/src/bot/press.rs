@@ -57,9 +57,8 @@ impl App {
                 (None, all) if all.iter().any(|n| n.room == room.key && n.event_id.is_none()) => {}
                 (None, _) => return None,
             }
-            tokio::select! {
-                () = self.clock.sleep_until(self.now() + LOOK_MS) => {}
-                () = self.tasks.stopped() => return None,
+            if !self.let_pass(LOOK_MS).await {
+                return None;
             }
         }
         None

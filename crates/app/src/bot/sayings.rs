@@ -110,26 +110,27 @@ impl App {
     }
 
     fn start_speaking_in(self: &Arc<Self>, room: RoomKey) {
-        if self.bot.sayings.enter(room) {
-            let app = self.clone();
-            self.tasks.spawn(async move { app.speak_in(room).await });
-        }
+        let app = self.clone();
+        self.tasks.spawn(async move { app.speak_in(room).await });
     }
 
     async fn speak_in(self: &Arc<Self>, room: RoomKey) {
         if !self.until_run_known().await {
             return;
         }
+        let Some(mut lane) = self.bot.sayings.enter(&room) else { return };
         let mut pause_ms = FIRST_PAUSE_MS;
         while !self.tasks.stopping() {
             let said = match self.store.read(move |r| r.next_saying(room)).await {
                 Ok(Some(saying)) => self.say_or_drop(saying).await,
                 Ok(None) => {
-                    self.bot.sayings.leave(&room);
+                    drop(lane);
                     let more = self.store.read(move |r| r.next_saying(room)).await;
-                    if !matches!(more, Ok(Some(_))) || !self.bot.sayings.enter(room) {
+                    if !matches!(more, Ok(Some(_))) {
                         return;
                     }
+                    let Some(again) = self.bot.sayings.enter(&room) else { return };
+                    lane = again;
                     true
                 }
                 Err(_) => false,
@@ -138,9 +139,8 @@ impl App {
                 pause_ms = FIRST_PAUSE_MS;
                 continue;
             }
-            tokio::select! {
-                () = self.clock.sleep_until(self.now() + pause_ms) => {}
-                () = self.tasks.stopped() => return,
+            if !self.let_pass(pause_ms).await {
+                return;
             }
             pause_ms = (pause_ms * 2).min(LONGEST_PAUSE_MS);
         }

@@ -1,7 +1,6 @@
 use std::{
     collections::HashMap,
     fmt,
-    ops::{Deref, DerefMut},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
@@ -16,13 +15,10 @@ use parlour_matrix::{
 use parlour_store::{DeviceRow, DeviceState, Store};
 use ruma::{OwnedDeviceId, OwnedUserId, UserId};
 use secrecy::SecretString;
-use tokio::sync::{Notify, OwnedMappedMutexGuard, OwnedMutexGuard};
+use tokio::sync::Notify;
 
-use super::DeviceError;
-use crate::{
-    crypto_rows::{CryptoBatch, CryptoRows},
-    view::DeviceWay,
-};
+use super::{DeviceError, Held};
+use crate::{crypto_rows::CryptoRows, view::DeviceWay};
 
 /// A machine that nobody has used for so long is let go.
 const UNUSED_MS: i64 = 10 * 60_000;
@@ -55,7 +51,7 @@ pub(crate) struct Slot {
     pub(crate) user: OwnedUserId,
     device: Mutex<Option<Device>>,
     machine: Arc<tokio::sync::Mutex<Option<Machine>>>,
-    spoiled: AtomicBool,
+    pub(super) spoiled: AtomicBool,
     /// Requests and their answers, and whole ways to a prepared room: one at a time.
     pub(super) conversation: tokio::sync::Mutex<()>,
     pub(super) making: tokio::sync::Mutex<()>,
@@ -301,63 +297,5 @@ impl Device {
     /// Whom calls are made as.
     pub(super) fn who<'a>(&'a self, user: &'a UserId) -> AsDevice<'a> {
         AsDevice { user, device: &self.device_id, token: self.token.as_ref() }
-    }
-}
-
-/// A machine in somebody's hands. Given back with something that is not on disk, it is opened anew before it is used
-/// again.
-pub(crate) struct Held {
-    pub(crate) slot: Arc<Slot>,
-    machine: OwnedMappedMutexGuard<Option<Machine>, Machine>,
-    tickets: Vec<u64>,
-}
-
-impl Held {
-    fn new(slot: Arc<Slot>, guard: OwnedMutexGuard<Option<Machine>>) -> Result<Self, DeviceError> {
-        let machine = OwnedMutexGuard::try_map(guard, Option::as_mut).map_err(|_| DeviceError::NoDevice)?;
-        Ok(Self { slot, machine, tickets: vec![] })
-    }
-
-    /// What has to be committed now.
-    pub(crate) fn take(&mut self) -> Option<CryptoBatch> {
-        let mut writes = self.machine.take_writes();
-        self.tickets.push(writes.ticket());
-        (!writes.is_empty()).then(|| CryptoBatch::of(&mut writes))
-    }
-
-    /// It is on disk.
-    pub(crate) fn committed(&mut self) {
-        for ticket in std::mem::take(&mut self.tickets) {
-            self.machine.committed(ticket);
-        }
-    }
-}
-
-impl Deref for Held {
-    type Target = Machine;
-
-    fn deref(&self) -> &Machine {
-        &self.machine
-    }
-}
-
-impl DerefMut for Held {
-    fn deref_mut(&mut self) -> &mut Machine {
-        &mut self.machine
-    }
-}
-
-impl Held {
-    /// Its memory may be ahead of the disk, whatever it has written so far: the next to use it opens it anew.
-    pub(crate) fn spoil(&self) {
-        self.slot.spoiled.store(true, Ordering::Relaxed);
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        if !self.machine.is_idle() {
-            self.slot.spoiled.store(true, Ordering::Relaxed);
-        }
     }
 }

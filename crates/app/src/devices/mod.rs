@@ -5,6 +5,7 @@
 //! the store meanwhile.
 
 mod converse;
+mod held;
 mod history;
 mod keyring;
 mod lost;
@@ -12,7 +13,8 @@ mod make;
 mod pull;
 mod seal;
 
-pub(crate) use keyring::{Held, Keyring, Slot};
+pub(crate) use held::Held;
+pub(crate) use keyring::{Keyring, Slot};
 use parlour_domain::fault::{Code, Fault};
 use parlour_matrix::{HsError, crypto::CryptoError};
 use parlour_store::StoreError;

@@ -4,14 +4,14 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use parlour_domain::{
     gaps::Unread,
-    ids::{AgentKey, MessageId, Pos, RoomKey, Seq},
+    ids::{Pos, RoomKey},
 };
 use parlour_matrix::events::hops;
-use parlour_store::{By, Exceptions, NewEntry, PersonKnock, SeatRow, StoreError, Tx, Who};
-use ruma::{OwnedEventId, OwnedUserId};
+use parlour_store::{By, NewEntry, StoreError, Tx, Who};
+use ruma::OwnedEventId;
 
 use super::{
-    Plan, Step,
+    Effect, Plan, Step,
     unseal::{unsealed, waits_no_more},
 };
 use crate::{
@@ -20,56 +20,6 @@ use crate::{
     live::LogChange,
     sending::{append, cut_back},
 };
-
-/// What a step came to, once it is on disk.
-#[derive(Debug)]
-pub(crate) enum Effect {
-    Log {
-        room: RoomKey,
-        changes: Vec<LogChange>,
-    },
-    Landed {
-        agent: AgentKey,
-        submission: MessageId,
-        event_id: OwnedEventId,
-    },
-    Seat(SeatRow),
-    /// What an agent cannot read in a room, and what it was given late.
-    Exceptions {
-        agent: AgentKey,
-        room: RoomKey,
-        now: Exceptions,
-        arrival: Option<Seq>,
-    },
-    /// There is an invitation to follow.
-    Invited,
-    /// There is a tombstone to follow.
-    Upgraded,
-    /// The bot was asked for something.
-    Errand,
-    BotOut(RoomKey),
-    TurnedAway {
-        agent: AgentKey,
-        room: RoomKey,
-    },
-    PersonKnocks(PersonKnock),
-    PersonGone {
-        room: RoomKey,
-        user: OwnedUserId,
-    },
-}
-
-impl Effect {
-    /// The room whose log has a message more.
-    fn grew(&self) -> Option<RoomKey> {
-        match self {
-            Self::Log { room, changes } => {
-                changes.iter().any(|c| matches!(c, LogChange::Added(_))).then_some(*room)
-            }
-            _ => None,
-        }
-    }
-}
 
 impl App {
     /// All steps in one commit, with the number of their transaction. Where one step alone fails, it is the step that is

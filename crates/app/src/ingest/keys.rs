@@ -11,15 +11,17 @@ use parlour_matrix::{
     crypto::{CryptoError, DeviceNews, Parcels, RoomKey as MegolmKey, tracking_row},
 };
 use parlour_store::KeyFrom;
-use ruma::{OwnedUserId, RoomId};
+use ruma::{OwnedUserId, RoomId, UserId};
 use serde_json::value::RawValue;
 
 use super::{
     Planner, Step,
-    plan::survive,
     sealed::{Kept, SealedEvent},
 };
-use crate::devices::{DeviceError, Held, Slot};
+use crate::{
+    devices::{DeviceError, Held, Slot},
+    survive::survive,
+};
 
 /// Rooms and the sessions in them whose keys have come.
 type Sessions = Vec<(RoomKey, String)>;
@@ -49,11 +51,20 @@ impl Planner<'_> {
             let Some(device) = slot.device() else { continue };
             let news = parcels.take(&(user, device.device_id));
             if !survive("keys", self.receive(&slot, news)).await {
+                // a panic leaves it in our hands
+                self.spoil(&slot.user);
                 // what was pushed still waits on the homeserver
                 self.afterwards.pull.insert(slot.user.clone());
             }
         }
         survive("keys", self.use_keys()).await;
+    }
+
+    /// A machine that could not take its news is not to be used on, nor what it has half written.
+    fn spoil(&mut self, user: &UserId) {
+        if let Some(held) = self.held.remove(user) {
+            held.spoil();
+        }
     }
 
     fn says_nothing_new(&self, transaction: &Transaction) -> bool {
@@ -93,11 +104,7 @@ impl Planner<'_> {
             Ok(received) => received,
             Err(error) => {
                 tracing::warn!(%error, user = %slot.user, "news for a device cannot be taken");
-                if let Some(held) = self.held.remove(&slot.user)
-                    && error.spoils_the_machine()
-                {
-                    held.spoil();
-                }
+                self.spoil(&slot.user);
                 return false;
             }
         };

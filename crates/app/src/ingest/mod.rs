@@ -2,6 +2,7 @@
 
 mod afterwards;
 mod apply;
+mod effect;
 mod inbound;
 mod keys;
 mod people;
@@ -12,7 +13,8 @@ mod state;
 mod step;
 mod unseal;
 
-pub(crate) use apply::{Effect, carry_out_at};
+pub(crate) use apply::carry_out_at;
+pub(crate) use effect::Effect;
 pub use inbound::Intake;
 pub(crate) use plan::{Plan, Planner};
 pub(crate) use processor::Handover;

@@ -3,11 +3,9 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    panic::AssertUnwindSafe,
     sync::Arc,
 };
 
-use futures_util::FutureExt;
 use parlour_domain::{agent::Author, ids::MessageId, visibility::Visibility};
 use parlour_matrix::{
     Incoming,
@@ -26,6 +24,7 @@ use crate::{
     devices::{Held, Slot},
     live::{AgentLive, RoomLive},
     sending::author,
+    survive::survive,
 };
 
 /// How something that was said came to us.
@@ -239,15 +238,6 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// A panic over one thing, in a library say, must not keep the rest from being read: it would come again with each start.
-pub(super) async fn survive<T: Default>(what: &str, work: impl Future<Output = T>) -> T {
-    AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| {
-        metrics::counter!("parlour_poison_events_total").increment(1);
-        tracing::error!(what, "skipped what could not be read; please report the panic before this line");
-        T::default()
-    })
-}
-
 fn person(room: &RoomLive, user: &UserId) -> Author {
     room.with_members(|members| {
         let member = members.get(user);
@@ -257,18 +247,4 @@ fn person(room: &RoomLive, user: &UserId) -> Author {
             avatar_url: member.and_then(|m| m.avatar_url.clone()),
         }
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn a_panic_over_one_event_is_survived() {
-        let mut read = vec![];
-        for n in 0..3 {
-            survive("an event", async { read.push([10, 20][n]) }).await;
-        }
-        assert_eq!(read, [10, 20]);
-    }
 }

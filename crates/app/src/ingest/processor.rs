@@ -201,10 +201,7 @@ impl App {
 
     async fn pause(&self, error: &StoreError) {
         tracing::error!(%error, "the store fails; trying again");
-        tokio::select! {
-            () = self.clock.sleep_until(self.now() + PAUSE_MS) => {}
-            () = self.tasks.stopped() => {}
-        }
+        self.let_pass(PAUSE_MS).await;
     }
 }
 

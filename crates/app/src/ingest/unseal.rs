@@ -7,8 +7,8 @@ use parlour_store::{Exception, StoreError, Tx};
 use ruma::OwnedEventId;
 
 use super::{
-    Step,
-    apply::{Effect, carry_out_at, changed},
+    Effect, Step,
+    apply::{carry_out_at, changed},
     sealed::Unsealed,
 };
 use crate::live::LogChange;

@@ -54,18 +54,11 @@ impl App {
             app.somebody_comes(None).await;
             while !app.tasks.stopping() {
                 match app.dress_next(&mut wardrobe).await {
-                    Some(rest_ms) => app.rest(app.now() + rest_ms).await,
+                    Some(rest_ms) => drop(app.let_pass(rest_ms).await),
                     None => app.somebody_comes(wardrobe.again_at()).await,
                 }
             }
         });
-    }
-
-    async fn rest(&self, until_ms: i64) {
-        tokio::select! {
-            () = self.clock.sleep_until(until_ms) => {}
-            () = self.tasks.stopped() => {}
-        }
     }
 
     /// Until then, or until some seconds after there is somebody new.
@@ -77,7 +70,7 @@ impl App {
             }
         };
         tokio::select! {
-            () = self.undressed.notified() => self.rest(self.now() + AFTER_MS).await,
+            () = self.undressed.notified() => drop(self.let_pass(AFTER_MS).await),
             () = then => {}
             () = self.tasks.stopped() => {}
         }
@@ -106,7 +99,7 @@ impl App {
         let Some(after) = round.after(self.now()) else { return Ok(false) };
         let Some(next) = self.next_plain(look, after).await? else { return Ok(false) };
         match self.dress(look, &next).await {
-            Err(NotDressed::Homeserver(error @ HsError::Refused { .. })) => {
+            Err(NotDressed::Homeserver(error)) if error.is_final() => {
                 if round.refused(next.agent, self.now()) {
                     tracing::info!(%error, ?look, "the homeserver refuses this for profiles of ours: left alone for an hour");
                 }

@@ -46,9 +46,8 @@ impl App {
         let mut pause_ms = FIRST_PAUSE_MS;
         while let Err(reason) = self.bring_up().await {
             self.report(&reason);
-            tokio::select! {
-                () = self.clock.sleep_until(self.now() + pause_ms) => {}
-                () = self.tasks.stopped() => return,
+            if !self.let_pass(pause_ms).await {
+                return;
             }
             pause_ms = (pause_ms * 2).min(LONGEST_PAUSE_MS);
         }
@@ -105,10 +104,7 @@ impl App {
         let (mut seen, end) = (None, self.now() + QUIET_AT_LAST_MS);
         while !self.tasks.stopping() && seen != Some(self.handover.newest()) && self.now() < end {
             seen = Some(self.handover.newest());
-            tokio::select! {
-                () = self.clock.sleep_until(self.now() + QUIET_MS) => {}
-                () = self.tasks.stopped() => {}
-            }
+            self.let_pass(QUIET_MS).await;
         }
     }
 

@@ -106,15 +106,13 @@ impl App {
     }
 
     fn follow_into(self: &Arc<Self>, room: OwnedRoomId) {
-        if !self.following.enter(room.clone()) {
-            return;
-        }
         let app = self.clone();
         self.tasks.spawn(async move {
+            let Some(lane) = app.following.enter(&room) else { return };
             if !app.follow_all_into(&room).await {
-                app.until_news(&Notify::new(), false).await;
+                app.let_pass(PAUSE_MS).await;
             }
-            app.following.leave(&room);
+            drop(lane);
             app.invited.notify_one();
         });
     }

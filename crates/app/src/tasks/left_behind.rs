@@ -79,13 +79,4 @@ impl App {
         }
         Ok(false)
     }
-
-    /// `false`: shutting down.
-    pub(crate) async fn let_pass(&self, ms: i64) -> bool {
-        tokio::select! {
-            () = self.clock.sleep_until(self.now() + ms) => {}
-            () = self.tasks.stopped() => {}
-        }
-        !self.tasks.stopping()
-    }
 }

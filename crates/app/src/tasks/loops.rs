@@ -79,10 +79,10 @@ impl App {
                     tracing::info!(%error, room = %room.room_id, "cannot tell people of a loop yet");
                 }
             }
-            tokio::select! {
-                () = self.clock.sleep_until(self.now() + pause_ms) => pause_ms *= 2,
-                () = self.tasks.stopped() => return,
+            if !self.let_pass(pause_ms).await {
+                return;
             }
+            pause_ms *= 2;
         }
     }
 

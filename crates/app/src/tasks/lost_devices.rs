@@ -54,10 +54,7 @@ impl App {
                 }
                 continue;
             }
-            tokio::select! {
-                () = self.clock.sleep_until(self.now() + pause_ms) => {}
-                () = self.tasks.stopped() => {}
-            }
+            self.let_pass(pause_ms).await;
             pause_ms = (pause_ms * 2).min(LONGEST_PAUSE_MS);
         }
     }

@@ -43,9 +43,8 @@ impl App {
     async fn until_reconciled(&self) {
         let mut pause_ms = RETRY_MS;
         while !self.reconcile_all().await {
-            tokio::select! {
-                () = self.clock.sleep_until(self.now() + pause_ms) => {}
-                () = self.tasks.stopped() => return,
+            if !self.let_pass(pause_ms).await {
+                return;
             }
             pause_ms = (pause_ms * 2).min(LONGEST_PAUSE_MS);
         }
@@ -54,9 +53,8 @@ impl App {
     /// `false`: shutting down.
     async fn until_reachable(&self) -> bool {
         while self.client.versions().await.is_err() {
-            tokio::select! {
-                () = self.clock.sleep_until(self.now() + RETRY_MS) => {}
-                () = self.tasks.stopped() => return false,
+            if !self.let_pass(RETRY_MS).await {
+                return false;
             }
         }
         if let Err(reason) = self.ping().await {
@@ -131,10 +129,7 @@ impl App {
             if quiet || self.now() - began >= PATIENCE_AT_MOST_MS || self.tasks.stopping() {
                 return Ok(self.tasks.stopping());
             }
-            tokio::select! {
-                () = self.clock.sleep_until(self.now() + LOOK_MS) => {}
-                () = self.tasks.stopped() => {}
-            }
+            self.let_pass(LOOK_MS).await;
         }
     }
 }

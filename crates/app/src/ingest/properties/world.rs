@@ -16,11 +16,7 @@ use ruma::{EventId, OwnedEventId, OwnedUserId, UserId};
 
 use super::{AGENTS, Act, Event, Model, PEOPLE, words};
 use crate::{
-    ingest::{
-        Step,
-        apply::{Effect, carry_out_all},
-        sealed::Unsealed,
-    },
+    ingest::{Effect, Step, apply::carry_out_all, sealed::Unsealed},
     live::{RoomLog, StoredLog},
 };
 
