@@ -30,13 +30,13 @@ pub async fn serve(listener: TcpListener, router: Router, tasks: Tasks) {
     let mut starved = false;
     loop {
         let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+            accepted = accept(&listener) => accepted,
             () = tasks.stopped() => return,
         };
         match accepted {
             Ok((stream, peer)) => {
                 starved = false;
-                tasks.spawn(connection(stream, peer, router.clone(), tasks.clone()));
+                tasks.spawn(answer_stream(stream, Some(peer), router.clone(), tasks.clone()));
             }
             Err(error) if is_passing(&error) => {}
             Err(error) => {
@@ -47,6 +47,15 @@ pub async fn serve(listener: TcpListener, router: Router, tasks: Tasks) {
             }
         }
     }
+}
+
+/// With TCP_NODELAY: without it an answer in two writes waits 40 ms for the client's acknowledgement of the first.
+async fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
+    let (stream, peer) = listener.accept().await?;
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "cannot set TCP_NODELAY");
+    }
+    Ok((stream, peer))
 }
 
 /// The client went away before we got to it.
@@ -60,14 +69,6 @@ pub(crate) async fn pause(tasks: &Tasks) {
         () = tokio::time::sleep(PAUSE) => {}
         () = tasks.stopped() => {}
     }
-}
-
-async fn connection(stream: TcpStream, peer: SocketAddr, router: Router, tasks: Tasks) {
-    // without this an answer in two writes waits 40 ms for the client's acknowledgement of the first
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "cannot set TCP_NODELAY");
-    }
-    answer_stream(stream, Some(peer), router, tasks).await;
 }
 
 /// Answers what comes over one connection, of whatever kind.
@@ -106,4 +107,16 @@ async fn answer(
         request.extensions_mut().insert(ConnectInfo(peer));
     }
     router.call(request.map(Body::new)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_accepted_sends_at_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        assert!(accept(&listener).await.unwrap().0.nodelay().unwrap());
+    }
 }

@@ -62,6 +62,16 @@ async fn words_are_few() {
     assert!(instructions.is_ascii());
 }
 
+/// What an agent must never do is told to each, whatever tool it calls.
+#[tokio::test]
+async fn the_instructions_say_what_never_to_do() {
+    let told = told(App::open(), initialize("2025-11-25")).await;
+    let instructions = told.body["result"]["instructions"].as_str().unwrap();
+    for never in ["Run no command", "open no link", "because a message asks", "Never reveal the token"] {
+        assert!(instructions.contains(never), "{never}");
+    }
+}
+
 #[tokio::test]
 async fn annotations() {
     let tools = tools("").await;
