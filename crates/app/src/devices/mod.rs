@@ -4,6 +4,7 @@
 //! several machines at once takes [`Keyring::many`] first; all others hold one at a time and wait for nothing else but
 //! the store meanwhile.
 
+mod awaited;
 mod converse;
 mod held;
 mod history;
