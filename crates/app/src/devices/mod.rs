@@ -21,7 +21,7 @@ use parlour_matrix::{HsError, crypto::CryptoError};
 use parlour_store::StoreError;
 pub(crate) use seal::ciphertext_digest;
 
-use crate::app::App;
+use crate::{app::App, survey::SurveyError};
 
 /// What keeps a device from its work.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +42,15 @@ pub(crate) enum DeviceError {
     NoEnd,
     #[error("it is not known yet whether the database is an old one put back")]
     RunUnknown,
+}
+
+impl From<SurveyError> for DeviceError {
+    fn from(error: SurveyError) -> Self {
+        match error {
+            SurveyError::Homeserver(error) => Self::Homeserver(error),
+            SurveyError::Store(error) => Self::Store(error),
+        }
+    }
 }
 
 impl App {
