@@ -12,6 +12,7 @@ mod bot;
 mod clients;
 mod devices;
 mod kill;
+mod kitchen;
 mod late_keys;
 mod membership;
 mod outages;
