@@ -7,6 +7,7 @@ use parlour_store::{AgentState, By, Store, StoreError, Who};
 use ruma::{OwnedRoomId, OwnedUserId};
 
 use crate::{
+    bans::Bans,
     bot::Bot,
     devices::Keyring,
     hub::Hub,
@@ -38,6 +39,7 @@ pub struct App {
     pub(crate) doors: Doors,
     pub(crate) visitors: Visitors,
     pub(crate) bot: Bot,
+    pub(crate) bans: Bans,
     pub(crate) sealing: SealingKey,
     pub(crate) keyring: Keyring,
     pub(crate) hub: Arc<Hub>,
@@ -97,6 +99,7 @@ impl App {
         }
         let visitors = Visitors::new(store.read(|r| r.person_knocks()).await?);
         let bot = Bot::new(store.read(|r| r.bot_rooms()).await?);
+        let bans = Bans::new(settings.server_name.clone(), store.read(|r| r.ban_lists()).await?);
         let day_keys = DayKeys::read(&store).await?;
         let run = Run::read(&store).await?;
         let newest = store.read(|r| r.newest_arrival()).await?;
@@ -107,6 +110,7 @@ impl App {
             doors,
             visitors,
             bot,
+            bans,
             sealing,
             keyring,
             day_keys,
@@ -154,6 +158,7 @@ impl App {
         self.start_telling_of_loops();
         self.start_manners();
         self.start_bot();
+        self.start_ban_lists();
         self.start_dressing();
     }
 

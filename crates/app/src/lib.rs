@@ -3,6 +3,7 @@
 //! back ([`view`]) or the [`Fault`](parlour_domain::fault::Fault).
 
 mod app;
+mod bans;
 mod bot;
 mod caller;
 mod cases;

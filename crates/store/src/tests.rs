@@ -1,5 +1,6 @@
 mod append;
 mod audit;
+mod ban_lists;
 mod bot;
 mod claims;
 mod crypto;

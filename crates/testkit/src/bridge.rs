@@ -298,6 +298,7 @@ fn settings() -> Settings {
         },
         limits: Limits::default(),
         trust: parlour_matrix::crypto::Trust::All,
+        ban_lists: vec![],
     }
 }
 

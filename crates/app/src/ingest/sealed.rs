@@ -103,7 +103,10 @@ impl Planner<'_> {
         if let Some(agent) = self.app.agents.by_user(&head.sender) {
             return self.own_echo(&agent, head, ciphertext, session_place(raw));
         }
-        if !self.app.is_ours(&head.sender) {
+        if self.app.is_unheard(&head.sender) {
+            let known = self.app.rooms.by_id(&head.room_id).is_some();
+            self.steps.extend(known.then_some(Step::Heard { event_id: head.event_id }));
+        } else if !self.app.is_ours(&head.sender) {
             self.read_sealed(SealedEvent { raw, head, session_id, kept: None }).await;
         }
     }

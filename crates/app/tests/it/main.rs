@@ -8,6 +8,7 @@
 )]
 
 mod ack;
+mod ban_lists;
 mod bot;
 mod bot_door;
 mod browse;
