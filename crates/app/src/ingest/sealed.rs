@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 use super::{Planner, Step, plan::Came};
 use crate::{
     app::App,
-    devices::ciphertext_digest,
+    devices::{Slot, ciphertext_digest},
     live::{AgentLive, RoomLive},
     sending::author,
 };
@@ -187,21 +187,9 @@ impl Planner<'_> {
         let mut reading = Reading::default();
         for agent in agents {
             let slot = self.app.keyring.with_device(agent.user_id());
-            let held = match &slot {
-                Some(slot) => self.hold(slot).await,
-                None => None,
-            };
-            let reads = match (held, &reading.decrypted) {
-                (None, _) => false,
-                (Some(held), Some(_)) => held.can_read(raw, &room.room_id).await.unwrap_or(false),
-                (Some(held), None) => match held.decrypt(raw, &room.room_id).await {
-                    Ok(found) => {
-                        reading.decrypted = Some(found);
-                        true
-                    }
-                    Err(error @ (Undecryptable::Forged | Undecryptable::Broken)) => return Err(error),
-                    Err(Undecryptable::MissingKey { .. } | Undecryptable::Machine(_)) => false,
-                },
+            let reads = match &slot {
+                Some(slot) => self.reads(raw, room, slot, &mut reading.decrypted).await?,
+                None => false,
             };
             match reads {
                 true => drop(reading.readers.insert(agent.key())),
@@ -213,6 +201,37 @@ impl Planner<'_> {
             }
         }
         Ok(reading)
+    }
+
+    /// Whether a device can read an event; the first that can decrypts it.
+    async fn reads(
+        &mut self,
+        raw: &RawValue,
+        room: &RoomLive,
+        slot: &Arc<Slot>,
+        decrypted: &mut Option<Decrypted>,
+    ) -> Result<bool, Undecryptable> {
+        if let Some(found) = decrypted
+            && slot.reads(room.key, &found.session_id, found.message_index)
+        {
+            return Ok(true);
+        }
+        let Some(held) = self.hold(slot).await else { return Ok(false) };
+        let reads = match decrypted {
+            Some(_) => held.can_read(raw, &room.room_id).await.unwrap_or(false),
+            None => match held.decrypt(raw, &room.room_id).await {
+                Ok(found) => {
+                    *decrypted = Some(found);
+                    true
+                }
+                Err(error @ (Undecryptable::Forged | Undecryptable::Broken)) => return Err(error),
+                Err(Undecryptable::MissingKey { .. } | Undecryptable::Machine(_)) => false,
+            },
+        };
+        if let Some(found) = decrypted.as_ref().filter(|_| reads) {
+            slot.now_reads(room.key, &found.session_id, found.message_index);
+        }
+        Ok(reads)
     }
 
     /// What no agent can read the bot may: then it is read for what is meant for the bot, and for nothing else. `true`:
