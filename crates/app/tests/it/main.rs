@@ -18,6 +18,7 @@ mod idle;
 mod ingest;
 mod invitations;
 mod join;
+mod joins_in_turn;
 mod knocks;
 mod leave;
 mod lobbies;

@@ -2,6 +2,7 @@
 //! what a real one cannot be made to do on demand. Where homeservers differ it does as Synapse 1.163 does.
 
 mod calls;
+mod inside;
 mod manners;
 mod mishap;
 mod person;
