@@ -21,6 +21,7 @@ mod bridge;
 mod chance;
 mod clock;
 mod deadline;
+mod figures;
 pub mod homeserver;
 mod owner;
 

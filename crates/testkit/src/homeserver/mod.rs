@@ -156,6 +156,12 @@ impl FakeHomeserver {
         self.look(|w| w.calls.get(&call).copied().unwrap_or(0))
     }
 
+    /// How many calls there were in all.
+    #[must_use]
+    pub fn all_calls(&self) -> usize {
+        self.look(|w| w.calls.values().sum())
+    }
+
     /// Waits until a call has been made so often in all.
     pub async fn until_called(&self, call: Call, times: usize) {
         self.until(&format!("{times} calls of {call:?}"), |hs| hs.calls(call) >= times).await;
