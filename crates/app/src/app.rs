@@ -21,6 +21,7 @@ use crate::{
     settings::Settings,
     sources::DayKeys,
     tasks::{Loops, Probe},
+    token::TokenDigest,
     view::{Probed, Readiness},
     window::Window,
 };
@@ -224,7 +225,7 @@ async fn read_agents(store: &Store) -> Result<Agents, StoreError> {
     for row in &rows {
         let agent = agents.put(row);
         if let (AgentState::Live, Some(digest)) = (row.state, row.token_digest) {
-            agents.give_token(&agent, digest);
+            agents.give_token(&agent, TokenDigest::from_store(digest));
         }
     }
     for seat in seats {

@@ -33,6 +33,7 @@ mod survey;
 mod survive;
 mod tasks;
 mod to_the_end;
+mod token;
 pub mod view;
 mod window;
 
