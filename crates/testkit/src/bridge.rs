@@ -170,6 +170,12 @@ impl Bridge {
         self.end(false).await;
     }
 
+    /// Its store, while it does not run.
+    pub(crate) fn store_at_rest(&self) -> Store {
+        assert!(self.running.is_none(), "it runs");
+        Store::open(self.folder.path()).expect("the store opens")
+    }
+
     /// A copy of its folder, while it does not run.
     #[must_use]
     pub fn copy(&self) -> tempfile::TempDir {

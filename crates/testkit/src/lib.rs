@@ -20,6 +20,7 @@ mod ask;
 mod bridge;
 mod chance;
 mod clock;
+mod crowd;
 mod deadline;
 mod figures;
 pub mod homeserver;
