@@ -10,6 +10,7 @@
 mod ack;
 mod bot;
 mod bot_door;
+mod bot_off;
 mod browse;
 mod edits;
 mod exactly_once;
