@@ -15,6 +15,7 @@ use crate::{
     live::{Agents, Doors, Members, Rooms, Visitors},
     lobbies::Places,
     manners::Manners,
+    rests::Rests,
     run::Run,
     runtime::{Chance, Clock, Tasks},
     sending::Flights,
@@ -57,6 +58,8 @@ pub struct App {
     pub(crate) upgraded: tokio::sync::Notify,
     /// Rooms that invitations are followed into.
     pub(crate) following: Lanes<OwnedRoomId>,
+    /// Between tries to follow into a room.
+    pub(crate) rests: Rests<OwnedRoomId>,
     /// For what the writer's thread does on our behalf.
     pub(crate) me: Weak<App>,
     /// See [`App::arrived_through`].
@@ -128,6 +131,7 @@ impl App {
             invited: tokio::sync::Notify::new(),
             upgraded: tokio::sync::Notify::new(),
             following: Lanes::default(),
+            rests: Rests::default(),
             me: me.clone(),
             arrived_through: AtomicI64::new(newest.0),
             run,

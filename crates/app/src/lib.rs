@@ -23,6 +23,7 @@ mod manners;
 mod puppets;
 mod quotas;
 pub mod request;
+mod rests;
 mod run;
 pub mod runtime;
 mod seen;

@@ -69,7 +69,8 @@ struct Endpoint {
 
 /// The routes that the homeserver uses. Everything below `/_matrix` answers in Matrix errors.
 pub fn router(inbound: Arc<dyn Inbound>, hs_token: SecretString) -> Router {
-    let endpoint = Arc::new(Endpoint { inbound, hs_token: HsToken::new(hs_token), warned: AtomicBool::new(false) });
+    let endpoint =
+        Arc::new(Endpoint { inbound, hs_token: HsToken::new(hs_token), warned: AtomicBool::new(false) });
     Router::new()
         .route("/_matrix/app/v1/transactions/{txn_id}", put(transactions::put))
         .route("/transactions/{txn_id}", put(transactions::put))

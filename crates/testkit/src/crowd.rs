@@ -6,7 +6,10 @@ use parlour_domain::{
 use parlour_store::NewAgent;
 use ruma::UserId;
 
-use crate::{Bridge, homeserver::{PUPPET_PREFIX, SERVER_NAME}};
+use crate::{
+    Bridge,
+    homeserver::{PUPPET_PREFIX, SERVER_NAME},
+};
 
 impl Bridge {
     /// Every number of a name belongs to an agent that lives, while the bridge does not run. Straight into the store: ten

@@ -21,7 +21,10 @@ async fn bodies_of_agents() -> Result<()> {
     scout.hear(&ada.say(&scout.room, "before the bad ones").await?).await?;
     let before = happened(&ada, &scout.room).await?;
     let written = written_down(&stack)?;
-    ensure!(!written["quotas"].is_empty() && written["agents"].len() == 1, "looked at too early: {written:?}");
+    ensure!(
+        !written["quotas"].is_empty() && written["agents"].len() == 1,
+        "looked at too early: {written:?}"
+    );
     let head = format!("{}{JSON}", bearer(&scout.token));
     for (what, body, code, field) in bad_bodies() {
         let answer = exchange(port, &request("POST", SEND, &head, &body)).await.context(what)?;

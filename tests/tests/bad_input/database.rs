@@ -20,8 +20,9 @@ pub(crate) fn written_down(stack: &Stack) -> Result<BTreeMap<String, Vec<String>
     let strings = |query: &str| -> Result<Vec<String>> {
         Ok(database.prepare(query)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     };
-    let tables =
-        strings("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'meta'")?;
+    let tables = strings(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'meta'",
+    )?;
     let mut all = BTreeMap::new();
     for table in tables {
         let rows = ROWS.iter().find(|(name, _)| *name == table);

@@ -40,7 +40,8 @@ pub(crate) fn broken_parcels(place: &Place) -> Vec<(&'static str, Value)> {
 
 fn messages(place: &Place) -> Vec<(&'static str, Value)> {
     let Place { puppet, device, person, .. } = place;
-    let olm = json!({"algorithm": "m.olm.v1.curve25519-aes-sha2", "sender_key": "c3RyYW5nZXI", "ciphertext": {}});
+    let olm =
+        json!({"algorithm": "m.olm.v1.curve25519-aes-sha2", "sender_key": "c3RyYW5nZXI", "ciphertext": {}});
     let with = |key: &str, value: Value| {
         let mut message = json!({"type": "m.room.encrypted", "sender": person, "to_user_id": puppet, "to_device_id": device,
             "content": olm});
@@ -62,7 +63,9 @@ fn messages(place: &Place) -> Vec<(&'static str, Value)> {
     let deep = format!("{}1{}", "[".repeat(100), "]".repeat(100));
     let deep: Value = serde_json::from_str(&deep).unwrap_or_default();
     let sealed_for = |ciphertext: Value| {
-        content(json!({"algorithm": "m.olm.v1.curve25519-aes-sha2", "sender_key": "c3RyYW5nZXI", "ciphertext": ciphertext}))
+        content(
+            json!({"algorithm": "m.olm.v1.curve25519-aes-sha2", "sender_key": "c3RyYW5nZXI", "ciphertext": ciphertext}),
+        )
     };
     vec![
         ("messages a text", json!("none")),
@@ -95,9 +98,15 @@ fn messages(place: &Place) -> Vec<(&'static str, Value)> {
         ("a forwarded key in clear", plain("m.forwarded_room_key", key)),
         ("a secret in clear", plain("m.secret.send", json!({"request_id": "1", "secret": "nonsense"}))),
         ("a request for keys", plain("m.room_key_request", json!({"action": "request", "body": {}}))),
-        ("word of a key withheld, of the wrong types", plain("m.room_key.withheld", json!({"code": 1, "session_id": []}))),
+        (
+            "word of a key withheld, of the wrong types",
+            plain("m.room_key.withheld", json!({"code": 1, "session_id": []})),
+        ),
         ("a bundle of nothing", plain("m.room_key_bundle", json!({"room_id": "!r:x", "file": 1}))),
-        ("verification of nonsense", plain("m.key.verification.request", json!({"methods": 1, "timestamp": "x"}))),
+        (
+            "verification of nonsense",
+            plain("m.key.verification.request", json!({"methods": 1, "timestamp": "x"})),
+        ),
         ("content deep inside", content(json!({"algorithm": deep}))),
         ("a large message", content(json!({"algorithm": "x".repeat(1_000_000)}))),
     ]
@@ -109,7 +118,10 @@ fn lists(place: &Place) -> Vec<(&'static str, Value)> {
         ("lists a text", json!("changed")),
         ("lists a list", json!([place.person])),
         ("changed a text", json!({"changed": place.person})),
-        ("changed of all types", json!({"changed": [1, null, {}, "ada", "@", "", place.person, place.person], "left": 7})),
+        (
+            "changed of all types",
+            json!({"changed": [1, null, {}, "ada", "@", "", place.person, place.person], "left": 7}),
+        ),
         ("changed of ours", json!({"changed": [place.puppet], "left": [place.person]})),
         ("many strangers", json!({"changed": strangers})),
     ]
@@ -121,7 +133,10 @@ fn counts(place: &Place) -> Vec<(&'static str, Value)> {
         ("counts a text", json!("none")),
         ("counts of a number", json!({&place.puppet: 7})),
         ("counts of devices of a list", json!({&place.puppet: {&place.device: [5]}})),
-        ("counts of nobody", json!({"@agent_nobody:hs.test": {"NOWHERE": {"signed_curve25519": 5}}, "ada": {}})),
+        (
+            "counts of nobody",
+            json!({"@agent_nobody:hs.test": {"NOWHERE": {"signed_curve25519": 5}}, "ada": {}}),
+        ),
         ("counts of no device of it", json!({&place.puppet: {"NOWHERE": {"signed_curve25519": 5}}})),
         ("another algorithm", json!({&place.puppet: {&place.device: {"curve25519": 5, "": 1}}})),
         ("a count below nothing", of(json!(-5))),
@@ -156,7 +171,8 @@ pub(crate) fn broken_contents(place: &Place) -> Vec<Value> {
         content
     };
     let keys = ["algorithm", "ciphertext", "session_id"];
-    let values = [json!(7), Value::Null, json!([]), json!({}), json!(""), json!("x\u{0}y"), json!("A".repeat(60_000))];
+    let values =
+        [json!(7), Value::Null, json!([]), json!({}), json!(""), json!("x\u{0}y"), json!("A".repeat(60_000))];
     let mut all: Vec<Value> = vec![json!("sealed"), Value::Null, json!([]), json!({})];
     all.extend(keys.iter().map(|key| without(key)));
     for key in keys {

@@ -21,7 +21,8 @@ const ANSWER: &str = "Hello, I am the person.";
 /// An agent says hello, the person sees it under its name and answers, and the agent is given that answer.
 pub(super) fn converse(lines: &Lines, files: &Files, homeserver: &Synapse) -> Result<()> {
     let person = Person::enter(homeserver, files.password())?;
-    let shell = paste(&format!("{} && {}; STATUS=$?; rm -f \"$AUTH\"; exit $STATUS", lines.hello, lines.listen))?;
+    let shell =
+        paste(&format!("{} && {}; STATUS=$?; rm -f \"$AUTH\"; exit $STATUS", lines.hello, lines.listen))?;
     let greeting = person.sees(GREETING)?;
     let name = person.name_of(&greeting["sender"])?;
     ensure!(name.starts_with("Scout #"), "the agent is shown as {name:?}");

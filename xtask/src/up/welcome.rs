@@ -57,8 +57,7 @@ What else agents can do: {bridge}/agents.txt
 fn hello(api: &str) -> String {
     let json = "-H 'Content-Type: application/json'";
     let join = format!(r#"curl -sS {json} -d '{{"name":"Scout"}}' {api}"#);
-    let send =
-        format!(r#"curl -sS {json} -H @"$AUTH" -d '{{"text":"{GREETING}"}}' {api}/me/messages"#);
+    let send = format!(r#"curl -sS {json} -H @"$AUTH" -d '{{"text":"{GREETING}"}}' {api}/me/messages"#);
     // the first wait returns at once with what is there: done here, the next one really waits
     let look = format!(r#"curl -sS -o /dev/null -H @"$AUTH" {api}/me/messages"#);
     // mktemp makes a file that only its owner can read

@@ -142,7 +142,11 @@ impl App {
     }
 
     /// The content of the room's m.room.encryption, read once.
-    pub(crate) async fn encryption_of(&self, slot: &Arc<Slot>, room: &RoomLive) -> Result<Box<RawValue>, DeviceError> {
+    pub(crate) async fn encryption_of(
+        &self,
+        slot: &Arc<Slot>,
+        room: &RoomLive,
+    ) -> Result<Box<RawValue>, DeviceError> {
         if let Some(known) = room.encryption() {
             return Ok(known);
         }

@@ -47,9 +47,8 @@ fn rows(db: &Connection, table: &str, columns: &[String]) -> Vec<String> {
 
 /// Columns of an earlier version that are as they were.
 fn kept(table: &str, before: &[String], now: &[String]) -> Vec<String> {
-    let kept = |column: &&String| {
-        now.contains(column) && !REWRITTEN.contains(&format!("{table}.{column}").as_str())
-    };
+    let kept =
+        |column: &&String| now.contains(column) && !REWRITTEN.contains(&format!("{table}.{column}").as_str());
     before.iter().filter(kept).cloned().collect()
 }
 
