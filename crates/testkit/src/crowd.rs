@@ -32,7 +32,7 @@ fn holder(name: &AgentName, number: u16, now_ms: i64) -> NewAgent {
     let mut unique = [0; 32];
     unique[..2].copy_from_slice(&number.to_be_bytes());
     let mut chance = [0; 10];
-    chance[..2].copy_from_slice(&number.to_be_bytes());
+    chance[8..].copy_from_slice(&number.to_be_bytes());
     let user_id = format!("@{PUPPET_PREFIX}holder{number:04}:{SERVER_NAME}");
     NewAgent {
         id: AgentId::new(now_ms, chance),
