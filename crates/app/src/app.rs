@@ -16,12 +16,14 @@ use crate::{
     live::{Agents, Doors, Members, Rooms, Visitors},
     lobbies::Places,
     manners::Manners,
+    rests::Rests,
     run::Run,
     runtime::{Chance, Clock, Tasks},
     sending::Flights,
     settings::Settings,
     sources::DayKeys,
     tasks::{Loops, Probe},
+    token::TokenDigest,
     view::{Probed, Readiness},
     window::Window,
 };
@@ -58,6 +60,8 @@ pub struct App {
     pub(crate) upgraded: tokio::sync::Notify,
     /// Rooms that invitations are followed into.
     pub(crate) following: Lanes<OwnedRoomId>,
+    /// Between tries to follow into a room.
+    pub(crate) rests: Rests<OwnedRoomId>,
     /// For what the writer's thread does on our behalf.
     pub(crate) me: Weak<App>,
     /// See [`App::arrived_through`].
@@ -131,6 +135,7 @@ impl App {
             invited: tokio::sync::Notify::new(),
             upgraded: tokio::sync::Notify::new(),
             following: Lanes::default(),
+            rests: Rests::default(),
             me: me.clone(),
             arrived_through: AtomicI64::new(newest.0),
             run,
@@ -229,7 +234,7 @@ async fn read_agents(store: &Store) -> Result<Agents, StoreError> {
     for row in &rows {
         let agent = agents.put(row);
         if let (AgentState::Live, Some(digest)) = (row.state, row.token_digest) {
-            agents.give_token(&agent, digest);
+            agents.give_token(&agent, TokenDigest::from_store(digest));
         }
     }
     for seat in seats {

@@ -20,4 +20,5 @@ mod removal;
 mod rooms_and_agents;
 mod schema;
 mod seats;
+mod upgrades;
 mod writing;

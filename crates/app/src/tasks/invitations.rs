@@ -109,12 +109,23 @@ impl App {
         let app = self.clone();
         self.tasks.spawn(async move {
             let Some(lane) = app.following.enter(&room) else { return };
-            if !app.follow_all_into(&room).await {
-                app.let_pass(PAUSE_MS).await;
+            app.rests.attempt(&room);
+            match app.follow_all_into(&room).await {
+                true => app.rests.done(&room),
+                false => app.rest(&room).await,
             }
             drop(lane);
             app.invited.notify_one();
         });
+    }
+
+    /// A homeserver far away that does not answer is not asked every few seconds for a day.
+    async fn rest(&self, room: &OwnedRoomId) {
+        let (ms, cut_short) = self.rests.begin(room);
+        tokio::select! {
+            _ = self.let_pass(ms) => {}
+            () = cut_short.notified() => {}
+        }
     }
 
     /// One after the other, the bot first: whoever is first has the room read. `false`: to be tried again.
