@@ -73,6 +73,9 @@ struct All {
     /// Leave the run's files where they are
     #[arg(long)]
     keep: bool,
+    /// The homeserver pushes nothing for devices, nor their key counts (MSC2409, MSC3202): the bridge asks for it
+    #[arg(long)]
+    pulled: bool,
     #[command(flatten)]
     run: Run,
 }
@@ -190,6 +193,7 @@ async fn measure_all(all: All) -> Result<bool> {
         keep: all.keep,
         sizes: run.sizes.clone(),
         presence: false,
+        push_to_devices: !all.pulled,
     };
     let mut report = Report::default();
     let (presence, without) = run.scenarios.iter().partition::<Vec<_>, _>(|s| s.is_about_presence());

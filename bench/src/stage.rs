@@ -49,6 +49,8 @@ pub(crate) struct Setup {
     pub(crate) sizes: Sizes,
     /// Whether the homeserver has presence: its noise is not ours, but where it is what is measured.
     pub(crate) presence: bool,
+    /// Whether the homeserver pushes what devices need (MSC2409, MSC3202).
+    pub(crate) push_to_devices: bool,
 }
 
 impl Stage {
@@ -118,6 +120,7 @@ impl Files {
         let mut config = Config::new(&setup.venv, folder.join("synapse"));
         config.port = self.hs_port;
         SERVER_NAME.clone_into(&mut config.server_name);
+        config.e2ee_flags = setup.push_to_devices;
         config.registrations = vec![self.floor_registration.clone(), self.registration.clone()];
         config.extra = Map::from_iter([("presence".to_owned(), json!({"enabled": setup.presence}))]);
         config

@@ -1,4 +1,5 @@
-//! Who may use whom: the crates as they are, `deny.toml`, and the map in the docs say the same.
+//! Who may use whom: the crates as they are, `deny.toml`, and the map in the docs say the same. And who may look into
+//! secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -85,6 +86,62 @@ fn deny_toml_says_the_same() -> Result<()> {
         assert_eq!(wrappers, expected, "who may use {layer}");
     }
     Ok(())
+}
+
+/// Where a secret is taken out of its wrapping, and what for. Nowhere is it compared but in constant time.
+const OPENS_SECRETS: [(&str, &str); 9] = [
+    ("crates/api/src/mcp/tools/mod.rs", "an agent's token on its way to its digest"),
+    ("crates/api/src/rest/join.rs", "the answer that tells an agent its token"),
+    ("crates/app/src/devices/make.rs", "a puppet's token is sealed"),
+    ("crates/matrix/src/appservice/auth.rs", "held against what a request bears"),
+    ("crates/matrix/src/client.rs", "a header of our requests"),
+    ("crates/matrix/src/client/request.rs", "a header of our requests"),
+    ("crates/matrix/src/registration/yaml.rs", "the registration's file"),
+    ("crates/parlour/src/commands/check/probe.rs", "a header of our requests"),
+    ("crates/parlour/src/commands/registration.rs", "tokens are kept over a new registration"),
+];
+
+#[test]
+fn secrets_are_opened_only_where_that_is_known_and_never_for_eq() -> Result<()> {
+    let mut opened = BTreeSet::new();
+    for (path, line) in shipped_lines()?.into_iter().filter(|(_, line)| line.contains(".expose_secret()")) {
+        assert!(!line.contains("==") && !line.contains("!="), "{path} compares a secret: {line}");
+        opened.insert(path);
+    }
+    let known: BTreeSet<String> = OPENS_SECRETS.iter().map(|(path, _)| (*path).to_owned()).collect();
+    assert_eq!(opened, known, "where secrets are opened");
+    Ok(())
+}
+
+/// All lines of the bridge's own code with the file they are in. What follows `mod tests` in a file is a test.
+fn shipped_lines() -> Result<Vec<(String, String)>> {
+    let mut lines = vec![];
+    for (layer, _) in LAYERS {
+        let source = root().join("crates").join(layer.trim_start_matches("parlour-")).join("src");
+        for path in rust_files(&source)? {
+            let text = std::fs::read_to_string(&path)?;
+            let name = path.strip_prefix(root())?.to_string_lossy().into_owned();
+            let shipped = text.split("\nmod tests {").next().unwrap_or_default();
+            lines.extend(shipped.lines().map(|line| (name.clone(), line.to_owned())));
+        }
+    }
+    Ok(lines)
+}
+
+/// Tests apart, which have files and folders of their own.
+fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = vec![];
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let test = path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("tests"));
+        match path.is_dir() {
+            _ if test => {}
+            true => files.extend(rust_files(&path)?),
+            false if path.extension().is_some_and(|e| e == "rs") => files.push(path),
+            false => {}
+        }
+    }
+    Ok(files)
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! `cargo xtask test`: everything that must hold before a change is accepted.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Result;
+use parlour_synapse::free_port;
 
 use crate::step::{cargo, has_nextest, run_step, synapse, target};
 use crate::{browser, human, mcp, python};
@@ -48,10 +49,23 @@ pub(crate) fn run() -> Result<()> {
     for (title, mut command) in if has_nextest() { with_nextest() } else { without_nextest() } {
         run_step(title, ground.tell(&mut command))?;
     }
+    run_step("up, once", ground.tell(&mut up_once(&ground.parlour)?))?;
     run_step("doc tests", &mut cargo(&["test", "--workspace", "--doc"]))?;
     let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     run_step("clippy", &mut cargo(&clippy))?;
     run_step("format", &mut cargo(&["fmt", "--all", "--check"]))
+}
+
+/// What a newcomer does first, but for the release build, in a folder of its own and on ports that are free.
+fn up_once(parlour: &Path) -> Result<Command> {
+    let folder = target()?.join("up-once");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)?;
+    }
+    let mut up = Command::new(std::env::current_exe()?);
+    up.args(["up", "--once", "--parlour"]).arg(parlour).arg("--folder").arg(folder);
+    up.args(["--port", &free_port()?.to_string(), "--bridge-port", &free_port()?.to_string()]);
+    Ok(up)
 }
 
 fn with_nextest() -> Vec<(&'static str, Command)> {

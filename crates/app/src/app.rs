@@ -7,6 +7,7 @@ use parlour_store::{AgentState, By, Store, StoreError, Who};
 use ruma::{OwnedRoomId, OwnedUserId};
 
 use crate::{
+    bans::Bans,
     bot::Bot,
     devices::Keyring,
     hub::Hub,
@@ -15,12 +16,14 @@ use crate::{
     live::{Agents, Doors, Members, Rooms, Visitors},
     lobbies::Places,
     manners::Manners,
+    rests::Rests,
     run::Run,
     runtime::{Chance, Clock, Tasks},
     sending::Flights,
     settings::Settings,
     sources::DayKeys,
     tasks::{Loops, Probe},
+    token::TokenDigest,
     view::{Probed, Readiness},
     window::Window,
 };
@@ -38,6 +41,7 @@ pub struct App {
     pub(crate) doors: Doors,
     pub(crate) visitors: Visitors,
     pub(crate) bot: Bot,
+    pub(crate) bans: Bans,
     pub(crate) sealing: SealingKey,
     pub(crate) keyring: Keyring,
     pub(crate) hub: Arc<Hub>,
@@ -56,6 +60,8 @@ pub struct App {
     pub(crate) upgraded: tokio::sync::Notify,
     /// Rooms that invitations are followed into.
     pub(crate) following: Lanes<OwnedRoomId>,
+    /// Between tries to follow into a room.
+    pub(crate) rests: Rests<OwnedRoomId>,
     /// For what the writer's thread does on our behalf.
     pub(crate) me: Weak<App>,
     /// See [`App::arrived_through`].
@@ -97,6 +103,7 @@ impl App {
         }
         let visitors = Visitors::new(store.read(|r| r.person_knocks()).await?);
         let bot = Bot::new(store.read(|r| r.bot_rooms()).await?);
+        let bans = Bans::new(settings.server_name.clone(), store.read(|r| r.ban_lists()).await?);
         let day_keys = DayKeys::read(&store).await?;
         let run = Run::read(&store).await?;
         let newest = store.read(|r| r.newest_arrival()).await?;
@@ -107,6 +114,7 @@ impl App {
             doors,
             visitors,
             bot,
+            bans,
             sealing,
             keyring,
             day_keys,
@@ -127,6 +135,7 @@ impl App {
             invited: tokio::sync::Notify::new(),
             upgraded: tokio::sync::Notify::new(),
             following: Lanes::default(),
+            rests: Rests::default(),
             me: me.clone(),
             arrived_through: AtomicI64::new(newest.0),
             run,
@@ -155,6 +164,7 @@ impl App {
         self.start_telling_of_loops();
         self.start_manners();
         self.start_bot();
+        self.start_ban_lists();
         self.start_dressing();
     }
 
@@ -225,7 +235,7 @@ async fn read_agents(store: &Store) -> Result<Agents, StoreError> {
     for row in &rows {
         let agent = agents.put(row);
         if let (AgentState::Live, Some(digest)) = (row.state, row.token_digest) {
-            agents.give_token(&agent, digest);
+            agents.give_token(&agent, TokenDigest::from_store(digest));
         }
     }
     for seat in seats {

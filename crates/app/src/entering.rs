@@ -53,6 +53,7 @@ impl App {
         let RoomRef::Number(number) = RoomRef::parse(room) else { return None };
         let room = self.rooms.by_number(number)?;
         let answered = room.owner().is_some() || self.is_managed(&room);
+        let answered = answered && !self.is_barred_room(&room.room_id);
         (room.kind() == RoomKind::Private && !room.closed() && answered).then_some(room)
     }
 
@@ -83,7 +84,8 @@ impl App {
             Ok(Ok(found))
         });
         let found = found.await?.map_err(|r| overdrawn(r, "Agent codes tried from your address"))?;
-        found.and_then(|room| self.rooms.get(room)).ok_or_else(code_invalid)
+        let room = found.and_then(|room| self.rooms.get(room));
+        room.filter(|room| !self.is_barred_room(&room.room_id)).ok_or_else(code_invalid)
     }
 
     /// Knocks for an agent. Who was let in before is taken in. Call it with `agent.moving` held.

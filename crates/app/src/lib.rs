@@ -3,6 +3,7 @@
 //! back ([`view`]) or the [`Fault`](parlour_domain::fault::Fault).
 
 mod app;
+mod bans;
 mod bot;
 mod caller;
 mod cases;
@@ -23,6 +24,7 @@ mod manners;
 mod puppets;
 mod quotas;
 pub mod request;
+mod rests;
 mod run;
 pub mod runtime;
 mod seen;
@@ -33,6 +35,7 @@ mod survey;
 mod survive;
 mod tasks;
 mod to_the_end;
+mod token;
 pub mod view;
 mod window;
 

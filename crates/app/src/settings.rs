@@ -5,7 +5,7 @@ use parlour_domain::{
     people::{Invitable, Invites},
 };
 use parlour_matrix::crypto::Trust;
-use ruma::{OwnedServerName, OwnedUserId, UserId};
+use ruma::{OwnedRoomOrAliasId, OwnedServerName, OwnedUserId, UserId};
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -25,6 +25,8 @@ pub struct Settings {
     pub limits: Limits,
     /// Which of people's devices get room keys.
     pub trust: Trust,
+    /// Rooms whose rules say who is banned; see `bans`.
+    pub ban_lists: Vec<OwnedRoomOrAliasId>,
 }
 
 #[derive(Clone, Debug)]

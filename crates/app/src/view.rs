@@ -207,6 +207,16 @@ pub enum Readiness {
     NotYet(String),
 }
 
+/// The ban lists of the config.
+#[derive(Clone, Copy, Debug)]
+pub struct BanLists {
+    pub named: usize,
+    /// Of those, how many were read once.
+    pub read: usize,
+    /// In all that were read.
+    pub rules: usize,
+}
+
 /// How the bridge fares, for its operator.
 #[derive(Clone, Debug)]
 pub struct Status {
@@ -220,6 +230,7 @@ pub struct Status {
     pub devices: usize,
     /// How they are reached; `None`: not probed yet.
     pub way: Option<DeviceWay>,
+    pub ban_lists: BanLists,
 }
 
 /// How a homeserver lets an appservice reach its puppets' devices.

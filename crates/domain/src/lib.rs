@@ -4,6 +4,7 @@
 //! is used up), so that each rule is a function one can test with a table.
 
 pub mod agent;
+pub mod ban_list;
 pub mod bot;
 pub mod code;
 pub mod fault;

@@ -23,6 +23,7 @@ use bytes::Bytes;
 use ruma::{RoomAliasId, UserId};
 use secrecy::SecretString;
 
+use auth::HsToken;
 use error::{method_not_allowed, unrecognized};
 
 /// Largest transaction, in bytes: a hundred events of the largest size, and as much again for everything else.
@@ -61,14 +62,15 @@ pub enum TransactionError {
 
 struct Endpoint {
     inbound: Arc<dyn Inbound>,
-    hs_token: SecretString,
+    hs_token: HsToken,
     /// Of a wrong token, since the start.
     warned: AtomicBool,
 }
 
 /// The routes that the homeserver uses. Everything below `/_matrix` answers in Matrix errors.
 pub fn router(inbound: Arc<dyn Inbound>, hs_token: SecretString) -> Router {
-    let endpoint = Arc::new(Endpoint { inbound, hs_token, warned: AtomicBool::new(false) });
+    let endpoint =
+        Arc::new(Endpoint { inbound, hs_token: HsToken::new(hs_token), warned: AtomicBool::new(false) });
     Router::new()
         .route("/_matrix/app/v1/transactions/{txn_id}", put(transactions::put))
         .route("/transactions/{txn_id}", put(transactions::put))

@@ -7,6 +7,7 @@ mod incoming;
 mod mentions;
 mod notice;
 mod outgoing;
+mod policy;
 mod poll;
 mod power;
 mod relation;
@@ -18,6 +19,7 @@ pub use command::{Announced, Parameter};
 pub use incoming::{Edit, Incoming, NewMessage, Reaction, Redaction, hops};
 pub use notice::{Said, Thread, bot_edit, bot_notice, reaction};
 pub use outgoing::{Outgoing, Reply, TooLarge, content, notice};
+pub use policy::ban_rule;
 pub use power::Power;
 pub use state::{Create, Member, Membership, StateChange, StateEvent, visibility_before};
 

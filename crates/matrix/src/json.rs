@@ -119,7 +119,7 @@ pub(crate) fn user_id(text: &str) -> Option<OwnedUserId> {
 }
 
 /// ruma checks neither of the two in every kind of id.
-fn sane(id: &str) -> bool {
+pub(crate) fn sane(id: &str) -> bool {
     id.len() <= ID_MAX_BYTES && !id.contains('\0')
 }
 

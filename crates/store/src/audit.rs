@@ -78,6 +78,8 @@ deeds! {
     KnockDeclined = "knock_declined",
     MemberRemoved = "member_removed",
     MemberBanned = "member_banned",
+    /// By the bridge, which banned them because of a ban list.
+    BanLifted = "ban_lifted",
 }
 
 /// Whom and where.

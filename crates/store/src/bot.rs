@@ -69,14 +69,26 @@ impl Tx<'_> {
         if self.bot_manages(room)? {
             self.audit(Deed::BotLeft, by, Whom::room(room))?;
         }
-        for table in ["bot_rooms", "bot_letters", "bot_errands", "bot_sayings", "door_notices"] {
-            self.0.prepare_cached(&format!("DELETE FROM {table} WHERE room_key = ?1"))?.execute([room.0])?;
-        }
+        self.shut_bot_door(room)?;
+        self.forget_in_room(room, &["bot_rooms", "bot_errands", "bot_sayings"])
+    }
+
+    /// No code opens the room any more, and nobody waits before it. The bot is still in, and what it was asked there is
+    /// still to be done.
+    pub fn shut_bot_door(&self, room: RoomKey) -> Result<(), StoreError> {
+        self.forget_in_room(room, &["bot_letters", "door_notices"])?;
         let owned = "SELECT owner_key IS NOT NULL FROM rooms WHERE room_key = ?1";
         if !self.0.prepare_cached(owned)?.query_row([room.0], |row| row.get::<_, bool>(0))? {
             self.forget_code(room)?;
             let away = "DELETE FROM knocks WHERE room_key = ?1 AND answer = 'none'";
             self.0.prepare_cached(away)?.execute([room.0])?;
+        }
+        Ok(())
+    }
+
+    fn forget_in_room(&self, room: RoomKey, tables: &[&str]) -> Result<(), StoreError> {
+        for table in tables {
+            self.0.prepare_cached(&format!("DELETE FROM {table} WHERE room_key = ?1"))?.execute([room.0])?;
         }
         Ok(())
     }

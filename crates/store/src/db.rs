@@ -38,6 +38,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("migrations/0015_only_for.sql")),
         M::up(include_str!("migrations/0016_dressed.sql")),
         M::up(include_str!("migrations/0017_audit.sql")),
+        M::up(include_str!("migrations/0018_ban_lists.sql")),
     ])
 }
 

@@ -34,6 +34,7 @@ impl Readers {
         T: Send + 'static,
         F: FnOnce(&Reader<'_>) -> Result<T, StoreError> + Send + 'static,
     {
+        metrics::counter!("parlour_store_reads_total").increment(1);
         let mut lent = self.lend().await?;
         let read = tokio::task::spawn_blocking(move || match &mut lent.connection {
             Some(connection) => snapshot(connection, work),

@@ -1,5 +1,6 @@
 mod append;
 mod audit;
+mod ban_lists;
 mod bot;
 mod claims;
 mod crypto;
@@ -19,4 +20,5 @@ mod removal;
 mod rooms_and_agents;
 mod schema;
 mod seats;
+mod upgrades;
 mod writing;

@@ -22,6 +22,7 @@ use crate::{
     Agent, FakeHomeserver, ManualClock, Pending, SeededChance,
     agent::{Current, Link, call},
     eventually, eventually_is,
+    figures::Figures,
     homeserver::{
         APPSERVICE_ID, AS_TOKEN, BOT, HS_TOKEN, PUPPET_PREFIX, SERVER_NAME, bind_again, unused_address,
     },
@@ -48,6 +49,7 @@ pub struct Bridge {
     link: Link,
     running: Option<Running>,
     strangers: Mutex<u8>,
+    figures: Figures,
 }
 
 struct Running {
@@ -89,6 +91,7 @@ impl Bridge {
             link: Arc::default(),
             running: None,
             strangers: Mutex::new(0),
+            figures: Figures::new(),
         }
     }
 
@@ -96,7 +99,7 @@ impl Bridge {
     pub async fn boot(&mut self) {
         assert!(self.running.is_none(), "it runs already");
         let store = Store::open(self.folder.path()).expect("the store opens");
-        let runtime = runtime();
+        let runtime = runtime(&self.figures);
         let tasks = Tasks::default();
         let client = Client::new(&self.hs.url(), AS_TOKEN.to_owned().into()).expect("a client");
         let (settings, clock, chance) = (self.settings.clone(), self.clock.clone(), self.chance.clone());
@@ -141,6 +144,12 @@ impl Bridge {
         look(&self.running.as_ref().expect("it runs").app)
     }
 
+    /// A counter of the bridge, summed over its labels.
+    #[must_use]
+    pub fn counted(&self, name: &str) -> u64 {
+        self.figures.count(name)
+    }
+
     /// Waits until all that the homeserver has for us is taken in.
     pub async fn caught_up(&self) {
         self.hs.until_delivered().await;
@@ -159,6 +168,12 @@ impl Bridge {
     /// Stops as on `kill -9`: nothing that is under way is finished, but for what the disk was already doing.
     pub async fn crash(&mut self) {
         self.end(false).await;
+    }
+
+    /// Its store, while it does not run.
+    pub(crate) fn store_at_rest(&self) -> Store {
+        assert!(self.running.is_none(), "it runs");
+        Store::open(self.folder.path()).expect("the store opens")
     }
 
     /// A copy of its folder, while it does not run.
@@ -263,8 +278,9 @@ impl Drop for Bridge {
     }
 }
 
-fn runtime() -> Runtime {
+fn runtime(figures: &Figures) -> Runtime {
     let builder = &mut tokio::runtime::Builder::new_multi_thread();
+    figures.of_runtime(builder);
     builder.worker_threads(1).thread_name("bridge").enable_all().build().expect("a runtime")
 }
 
@@ -298,6 +314,7 @@ fn settings() -> Settings {
         },
         limits: Limits::default(),
         trust: parlour_matrix::crypto::Trust::All,
+        ban_lists: vec![],
     }
 }
 

@@ -20,7 +20,9 @@ mod ask;
 mod bridge;
 mod chance;
 mod clock;
+mod crowd;
 mod deadline;
+mod figures;
 pub mod homeserver;
 mod owner;
 

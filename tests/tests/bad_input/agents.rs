@@ -10,13 +10,21 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use super::bodies::bad_bodies;
+use super::database::written_down;
 use super::{JSON, SECRET_TEXT, SEND, bearer, is_invalid, set_up, still_works};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_of_agents() -> Result<()> {
     let (stack, scout, ada) = set_up().await?;
     let port = stack.bridge.port();
+    // what the homeserver had to tell is written down by then
+    scout.hear(&ada.say(&scout.room, "before the bad ones").await?).await?;
     let before = happened(&ada, &scout.room).await?;
+    let written = written_down(&stack)?;
+    ensure!(
+        !written["quotas"].is_empty() && written["agents"].len() == 1,
+        "looked at too early: {written:?}"
+    );
     let head = format!("{}{JSON}", bearer(&scout.token));
     for (what, body, code, field) in bad_bodies() {
         let answer = exchange(port, &request("POST", SEND, &head, &body)).await.context(what)?;
@@ -27,6 +35,7 @@ async fn bodies_of_agents() -> Result<()> {
     endless_and_slow(port, &scout).await?;
     join_bodies(port).await?;
     assert_eq!(happened(&ada, &scout.room).await?, before, "something of it was said");
+    assert_eq!(written_down(&stack)?, written, "something of it was written down");
     still_works(&stack, &scout, &ada).await?;
     stack.finish().await
 }

@@ -13,6 +13,7 @@ mod agents;
 mod bodies;
 #[path = "../common/mod.rs"]
 mod common;
+mod database;
 mod events;
 mod homeserver;
 

@@ -20,6 +20,8 @@ mod membership;
 mod outages;
 mod people_rooms;
 mod recovery;
+mod rubbish;
+mod rubbish_rows;
 mod sends;
 mod shared_history;
 mod switched;

@@ -95,6 +95,24 @@ async fn a_person_with_another_client() -> Result<()> {
     trio.finish().await
 }
 
+/// Each of the three has a machine of its own with the key.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_is_decrypted_once_however_many_agents_read_it() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    let third = trio.world.guest("Third", &trio.room).await?;
+    trio.all_talk("a first word").await?;
+    let decryptions = async || trio.world.stack.bridge.metric("parlour_decryptions_total").await;
+    for n in 1..=3 {
+        let before = decryptions().await?.context("nothing was ever decrypted")?;
+        let words = format!("word number {n}");
+        let event_id = trio.human_talks(&trio.ada, &words).await?;
+        agent_reads(&third, &event_id, &words).await?;
+        let after = decryptions().await?.context("no such figure")?;
+        ensure!(after - before == 1.0, "{} decryptions of one event", after - before);
+    }
+    trio.finish().await
+}
+
 /// Relations work as in plain rooms, though the homeserver sees little of them.
 #[tokio::test(flavor = "multi_thread")]
 async fn replies_mentions_edits_and_redactions() -> Result<()> {

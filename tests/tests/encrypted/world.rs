@@ -25,7 +25,12 @@ pub(crate) struct Room {
 
 impl World {
     pub(crate) async fn start(plan: Plan) -> Result<Self> {
-        Ok(Self { stack: Stack::start(plan).await?, words: Mutex::default() })
+        Ok(Self::on(Stack::start(plan).await?))
+    }
+
+    /// On a stack that runs, or will.
+    pub(crate) fn on(stack: Stack) -> Self {
+        Self { stack, words: Mutex::default() }
     }
 
     /// An agent that has made a room, turned to it.

@@ -117,7 +117,7 @@ impl Drop for Bridge {
     }
 }
 
-fn agent() -> Agent {
+pub(super) fn agent() -> Agent {
     let config = Agent::config_builder().http_status_as_error(false).proxy(None);
     config.timeout_global(Some(Duration::from_secs(5))).build().into()
 }

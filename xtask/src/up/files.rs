@@ -1,4 +1,4 @@
-//! What `up` keeps in `target/up`: the bridge's config, its registration and data, the person's password.
+//! What `up` keeps in its folder: the bridge's config, its registration and data, the person's password.
 
 use std::path::{Path, PathBuf};
 
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     fn options(port: u16) -> Options {
-        Options { port, bridge_port: 9880, parlour: None, once: false }
+        Options { port, bridge_port: 9880, parlour: None, folder: None, once: false }
     }
 
     #[test]

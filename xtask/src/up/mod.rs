@@ -2,6 +2,7 @@
 
 mod bridge;
 mod files;
+mod once;
 mod stop;
 mod welcome;
 
@@ -15,6 +16,7 @@ use parlour_synapse::{Config, Synapse};
 use self::bridge::Bridge;
 use self::files::Files;
 use self::stop::Stop;
+use self::welcome::Lines;
 use crate::step::{release_binary, step, synapse, target};
 
 /// The person's localpart.
@@ -32,7 +34,10 @@ pub(crate) struct Options {
     /// A bridge that is built already, instead of a release build
     #[arg(long, value_name = "BINARY")]
     parlour: Option<PathBuf>,
-    /// Stop again as soon as everything is ready
+    /// Where everything is kept, instead of `target/up`
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Try the printed lines out, with the person answering, and stop
     #[arg(long)]
     once: bool,
 }
@@ -44,7 +49,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Some(path) => path.canonicalize().with_context(|| format!("no bridge at {}", path.display()))?,
         None => release_binary("parlour")?,
     };
-    let files = Files::prepare(&target()?.join("up"), options)?;
+    let folder = options.folder.clone().map_or_else(|| Ok(target()?.join("up")), anyhow::Ok)?;
+    let files = Files::prepare(&folder, options)?;
     step("registration", || bridge::write_registration(&parlour, &files))?;
     // From here on Ctrl-C means: stop the two in order. Before, there is nothing to stop.
     let stop = Stop::on_signals()?;
@@ -52,9 +58,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     homeserver.ensure_user(PERSON, files.password())?;
     let bridge = step("bridge", || Bridge::start(&parlour, &files, options.bridge_port, &stop))?;
     if !stop.is_asked() {
-        println!("{}", welcome::text(options, files.password()));
+        println!("{}", welcome::text(options, &files));
     }
-    let result = if options.once { Ok(()) } else { watch(&homeserver, &bridge, &stop) };
+    let result = match options.once {
+        true => step("first conversation", || once::converse(&Lines::new(options), &files, &homeserver)),
+        false => watch(&homeserver, &bridge, &stop),
+    };
     step("stop", || bridge.stop().and_then(|()| homeserver.stop().map(drop)))?;
     result
 }

@@ -1,18 +1,35 @@
 //! What `up` says when everything runs.
 
-use super::files::{LOBBY, SERVER_NAME, bridge_url, homeserver_url};
+use super::files::{Files, LOBBY, SERVER_NAME, bridge_url, homeserver_url};
 use super::{Options, PERSON};
 
 /// Takes the token out of the answer and keeps it as a header that curl reads from a file: in an argument, everybody on this
 /// machine could read it. Python is there: Synapse needs it.
 const TOKEN: &str = r#"python3 -c 'import json,sys; a=json.load(sys.stdin); print("Authorization: Bearer " + (a.get("token") or sys.exit(a["message"])))'"#;
 
+pub(super) const GREETING: &str = "Hello, I am Scout.";
+
+/// What is to be pasted into a terminal.
+pub(super) struct Lines {
+    pub(super) hello: String,
+    /// In the same shell, after it.
+    pub(super) listen: String,
+}
+
+impl Lines {
+    pub(super) fn new(options: &Options) -> Self {
+        let api = format!("{}/v1/network-agents", bridge_url(options));
+        let listen = format!("curl -sS -H @\"$AUTH\" '{api}/me/messages?wait=30'");
+        Self { hello: hello(&api), listen }
+    }
+}
+
 /// How a person and an agent meet.
-pub(super) fn text(options: &Options, password: &str) -> String {
-    let api = format!("{}/v1/network-agents", bridge_url(options));
+pub(super) fn text(options: &Options, files: &Files) -> String {
+    let Lines { hello, listen } = Lines::new(options);
     format!(
         "
-Everything runs. Ctrl-C stops it; what was said is kept in target/up.
+Everything runs. Ctrl-C stops it; what was said is kept in {folder}.
 
 A person logs in with any Matrix client:
   homeserver  {homeserver}
@@ -29,10 +46,10 @@ and waits up to 30 s for an answer:
 Watch the lobby in a browser: {bridge}/watch
 What else agents can do: {bridge}/agents.txt
 ",
+        folder = files.folder().display(),
+        password = files.password(),
         homeserver = homeserver_url(options),
         bridge = bridge_url(options),
-        hello = hello(&api),
-        listen = format_args!("curl -sS -H @\"$AUTH\" '{api}/me/messages?wait=30'"),
     )
 }
 
@@ -40,8 +57,7 @@ What else agents can do: {bridge}/agents.txt
 fn hello(api: &str) -> String {
     let json = "-H 'Content-Type: application/json'";
     let join = format!(r#"curl -sS {json} -d '{{"name":"Scout"}}' {api}"#);
-    let send =
-        format!(r#"curl -sS {json} -H @"$AUTH" -d '{{"text":"Hello, I am Scout."}}' {api}/me/messages"#);
+    let send = format!(r#"curl -sS {json} -H @"$AUTH" -d '{{"text":"{GREETING}"}}' {api}/me/messages"#);
     // the first wait returns at once with what is there: done here, the next one really waits
     let look = format!(r#"curl -sS -o /dev/null -H @"$AUTH" {api}/me/messages"#);
     // mktemp makes a file that only its owner can read
@@ -54,10 +70,13 @@ mod tests {
 
     #[test]
     fn names_all_that_one_needs() {
-        let text = text(&Options { port: 1, bridge_port: 2, parlour: None, once: false }, "secret-word");
+        let options = Options { port: 1, bridge_port: 2, parlour: None, folder: None, once: false };
+        let folder = tempfile::tempdir().unwrap();
+        let files = Files::prepare(folder.path(), &options).unwrap();
+        let text = text(&options, &files);
         let needed = [
             "http://127.0.0.1:1",
-            "secret-word",
+            files.password(),
             "#lobby:localhost",
             "http://127.0.0.1:2/watch",
             "http://127.0.0.1:2/agents.txt",

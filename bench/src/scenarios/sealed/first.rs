@@ -18,22 +18,30 @@ const NEWCOMERS: usize = 8;
 
 pub(super) async fn run(world: &World, den: &mut Den) -> Result<Value> {
     let room = world.hs.create_room(&den.person.user, "raw joins").await?;
-    let (mut raw, mut joins, mut firsts) = (vec![], vec![], vec![]);
+    let (mut raw, mut joins, mut firsts, mut puts) = (vec![], vec![], vec![], vec![]);
     for i in 0..NEWCOMERS {
         raw.push(raw_join(world, den, &room, i).await?);
         let start = now();
         let agent = den.enter(world, &format!("New {i}")).await?;
         joins.push(ms_since(start));
+        // what a send into this very room takes the homeserver by itself
+        let sealed = den.person.seal(&den.room, &marker::fresh()).await?;
+        let start = now();
+        den.put_sealed(world, &sealed).await?;
+        puts.push(ms_since(start));
         let (marker, start) = (marker::fresh(), now());
         let event_id = world.api.say(&agent, &marker).await?;
         firsts.push(ms_since(start));
         anyhow::ensure!(den.person.reads(&den.room, &event_id).await? == marker, "another text came out");
         world.api.leave(&agent).await?;
     }
+    let minus_raw: Vec<f64> = firsts.iter().zip(&puts).map(|(first, put)| first - put).collect();
     let (raw, joins) = (spread(&raw), spread(&joins));
     Ok(json!({
         "puppetsThere": den.guests.len() + 1,
         "firstMessage": spread(&firsts),
+        "rawPut": spread(&puts),
+        "firstMessageMinusRawMs": spread(&minus_raw),
         "join": joins,
         "rawRegisterDeviceUploadJoin": raw,
         "joinRatioP50": ratio(&joins, &raw, "p50"),

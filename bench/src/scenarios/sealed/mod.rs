@@ -1,5 +1,6 @@
 //! Encrypted rooms: one is made the way an agent makes it, and a person with keys of its own is in it.
 mod first;
+mod lobby;
 mod push;
 mod restart;
 mod send;
@@ -52,6 +53,7 @@ async fn measure(world: &mut World, block: &mut Value) -> Result<()> {
     block["firstAmongMany"] = first::run(world, &mut den).await?;
     let first_messages = [&block["firstAmongMany"]["firstMessage"], &block["first"]["firstMessage"]];
     block["firstMessageRatioP50"] = ratio(first_messages[0], first_messages[1], "p50");
+    block["lobby"] = lobby::run(world, &den).await?;
     block["startWithMany"] = restart::run(world, &mut den).await?;
     block["perPuppet"] = restart::per_puppet(&block["startWithFew"], &block["startWithMany"]);
     Ok(())

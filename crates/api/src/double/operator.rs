@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use parlour_app::view::{
-    AgentShown, AgentSummary, AuditEntry, Audited, CodeSummary, IncomingKnock, QuotaUse, Readiness, RoomOf,
-    RoomSummary, Shut, Status,
+    AgentShown, AgentSummary, AuditEntry, Audited, BanLists, CodeSummary, IncomingKnock, QuotaUse, Readiness,
+    RoomOf, RoomSummary, Shut, Status,
 };
 use parlour_domain::fault::Fault;
 use ruma::owned_user_id;
@@ -16,7 +16,8 @@ use crate::tests::samples;
 impl App {
     pub(crate) fn status(&self) -> Status {
         let readiness = self.readiness();
-        Status { readiness, agents: 3, lobbies: 1, private_rooms: 2, devices: 2, way: None }
+        let ban_lists = BanLists { named: 2, read: 1, rules: 7 };
+        Status { readiness, agents: 3, lobbies: 1, private_rooms: 2, devices: 2, way: None, ban_lists }
     }
 
     pub(crate) fn readiness(&self) -> Readiness {

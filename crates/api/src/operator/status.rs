@@ -1,7 +1,7 @@
 //! `GET /v1/operator/status`: how the bridge fares.
 
 use axum::extract::State;
-use parlour_app::view::{DeviceWay, Readiness};
+use parlour_app::view::{self, DeviceWay, Readiness};
 use serde::Serialize;
 
 use crate::{
@@ -27,10 +27,20 @@ pub(crate) struct Status {
     devices: usize,
     /// How they are reached; `null`: not probed yet.
     device_way: Option<DeviceWay>,
+    ban_lists: BanLists,
+}
+
+/// Those that the config names, those that were read once, and the rules in them.
+#[derive(Debug, Serialize)]
+struct BanLists {
+    named: usize,
+    read: usize,
+    rules: usize,
 }
 
 pub(crate) async fn get(_: NoQuery, State(api): State<Shared>) -> Answered<Status> {
     let status = api.app.status();
+    let view::BanLists { named, read, rules } = status.ban_lists;
     let reason = match status.readiness {
         Readiness::Ready => None,
         Readiness::NotYet(reason) => Some(reason),
@@ -45,5 +55,6 @@ pub(crate) async fn get(_: NoQuery, State(api): State<Shared>) -> Answered<Statu
         private_rooms: status.private_rooms,
         devices: status.devices,
         device_way: status.way,
+        ban_lists: BanLists { named, read, rules },
     }))
 }

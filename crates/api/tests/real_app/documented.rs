@@ -20,7 +20,7 @@ const ELSEWHERE: [(&str, &str); 13] = [
     ("rate_limited", "refusals.rs; app: send_refused.rs, quotas.rs, knocks.rs"),
     ("capacity_reached", "app: idle.rs, join.rs"),
     ("forbidden", "app: join.rs, send_refused.rs, private_rooms.rs"),
-    ("name_unavailable", "no number left: domain, names/number.rs; a case takes ten thousand agents"),
+    ("name_unavailable", "no number left: refusals.rs"),
     ("room_required", "app: send_checks.rs"),
     ("submission_conflict", "refusals.rs"),
     ("room_limit_reached", "app: private_rooms.rs"),

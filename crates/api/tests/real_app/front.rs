@@ -48,7 +48,11 @@ impl Front {
 
     /// Proxies are addresses of networks, as in the config.
     pub(crate) async fn with(change: impl FnOnce(&mut Setup), proxies: &[&str]) -> Self {
-        let bridge = Bridge::with(change).await;
+        Self::of(Bridge::with(change).await, proxies)
+    }
+
+    /// The front of a bridge that runs.
+    pub(crate) fn of(bridge: Bridge, proxies: &[&str]) -> Self {
         let settings = ApiSettings {
             public_url: bridge.settings.public_url.clone(),
             server_name: bridge.settings.server_name.to_string(),

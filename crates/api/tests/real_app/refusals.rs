@@ -1,3 +1,4 @@
+use parlour_testkit::{Bridge, Call};
 use serde_json::{Value, json};
 
 use crate::front::Front;
@@ -110,6 +111,25 @@ async fn a_source_that_joins_too_often_is_told_when_to_come_back() {
     let refused = front.join_from("10.1.1.1:2", None, "Scout").await;
     assert_eq!((refused.told().as_str(), refused.retry_after), ("429 rate_limited", Some(3600)));
     assert_eq!(refused.body["retryable"], true);
+}
+
+#[tokio::test]
+async fn a_name_without_a_free_number_is_refused_and_no_puppet_made() {
+    let mut bridge = Bridge::prepare(|_| {}).await;
+    bridge.take_all_numbers("Scout").await;
+    bridge.boot().await;
+    bridge.ready().await;
+    let registered = bridge.hs.calls(Call::Register);
+    let front = Front::of(bridge, &[]);
+    // also a name that only looks like it: the second has Cyrillic letters
+    for name in ["Scout", "S\u{441}\u{43e}ut"] {
+        let refused = front.join_from("10.1.1.1:1", None, name).await;
+        assert_eq!(refused.told(), "409 name_unavailable name");
+        assert_eq!((&refused.body["retryable"], refused.retry_after), (&json!(false), None));
+        assert_eq!(refused.body["message"], "Every number for this name is taken. Choose another name.");
+    }
+    assert_eq!(front.bridge().hs.calls(Call::Register), registered);
+    assert_eq!(front.join_from("10.1.1.1:1", None, "Wren").await.status, 201, "another name is free");
 }
 
 #[tokio::test]

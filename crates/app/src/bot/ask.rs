@@ -39,7 +39,7 @@ impl Ask {
 impl App {
     /// Whether somebody may let agents into a room: who may invite there.
     pub(crate) fn manages(&self, room: &RoomLive, person: &UserId) -> bool {
-        let joined = room.with_members(|m| m.is_joined(person));
+        let joined = room.with_members(|m| m.is_joined(person)) && !self.is_barred(person);
         joined && room.power().is_some_and(|power| power.may_invite(person))
     }
 

@@ -36,7 +36,7 @@ impl App {
         let Ok(_place) = self.following.places.acquire().await else { return true };
         match self.follow_for_bot(invitation).await {
             Ok(true) => true,
-            // declined
+            // declined, or done with
             Ok(false) => self.forget_bot_invitation(invitation).await,
             Err(error) if self.is_given_up(&error, invitation.received_at_ms) => {
                 tracing::info!(%error, room = %invitation.room_id, "the bot cannot follow an invitation");
@@ -57,7 +57,13 @@ impl App {
     /// Whether the bot is in.
     async fn follow_for_bot(self: &Arc<Self>, invitation: &BotInvitation) -> Result<bool, FollowError> {
         let (bot, room_id) = (self.settings.bot.clone(), &invitation.room_id);
-        let welcome = self.settings.people.invites.allows(&invitation.invited_by, &self.settings.server_name);
+        if self.bans.is_list(room_id) {
+            // it is there to read, and to nobody's service
+            self.bans.news.notify_one();
+            return Ok(false);
+        }
+        let welcome = self.settings.people.invites.allows(&invitation.invited_by, &self.settings.server_name)
+            && !self.is_out_of_question(&invitation.invited_by, room_id);
         let lobby = self.rooms.by_id(room_id).is_some_and(|r| r.kind() == RoomKind::Lobby);
         if !welcome || lobby {
             let why = "The operator of this bridge does not let its bot follow this invitation.";

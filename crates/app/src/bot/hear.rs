@@ -40,6 +40,7 @@ impl App {
         room.kind() == RoomKind::Private
             && room.state_read()
             && !room.closed()
+            && !self.is_barred_room(&room.room_id)
             && self.bot.knows(room.key)
             && self.bot_is_in(room)
             && !self.is_direct(room)

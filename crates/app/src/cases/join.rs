@@ -12,11 +12,11 @@ use secrecy::SecretString;
 use super::newcomer::Newcomer;
 use crate::{
     app::App,
-    caller::token_digest,
     entering::{Target, full, shown},
     live::RoomLive,
     quotas::{entry_charges, knock_charges},
     request::{Join, Source},
+    token::TokenDigest,
     view::{Entered, Welcome},
 };
 
@@ -91,7 +91,7 @@ impl App {
     ) -> Result<Welcome, Fault> {
         match settled {
             Ok(entered) => {
-                self.agents.give_token(&new.live, token_digest(&new.token));
+                self.agents.give_token(&new.live, TokenDigest::of(&new.token));
                 self.undressed.notify_one();
                 let agent = new.live.agent.clone();
                 Ok(Welcome { agent, token: SecretString::from(new.token), entered })

@@ -14,7 +14,7 @@ use parlour_domain::{
 use parlour_store::{AgentRow, AgentState, Charge, NewAgent, Overdrawn, Who};
 use ruma::{OwnedUserId, UserId};
 
-use crate::{app::App, caller::token_digest, entering::full, live::AgentLive, quotas::overdrawn};
+use crate::{app::App, entering::full, live::AgentLive, quotas::overdrawn, token::TokenDigest};
 
 /// Letters and digits of a puppet's Matrix id after the prefix: 60 bits, never used again.
 const LOCALPART_LENGTH: usize = 12;
@@ -60,7 +60,7 @@ impl App {
             display_name: display_name(name, number),
             likeness: name.likeness(),
             number,
-            token_digest: token_digest(&token),
+            token_digest: TokenDigest::of(&token).for_store(),
             created_at_ms: self.now(),
         };
         let (row, subjects, now) = (new.clone(), charges.clone(), self.now());

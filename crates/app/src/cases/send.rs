@@ -49,6 +49,7 @@ impl App {
         if room.closed() {
             return Err(closed());
         }
+        self.ready_to_encrypt(agent.user_id(), &room).await?;
         room.load(&self.store, self.now()).await?;
         let order = self.order(&agent, &seat, &room, &ask, (id, digest))?;
         let sent = self.publish(order).await;

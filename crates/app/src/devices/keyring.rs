@@ -8,6 +8,7 @@ use std::{
 };
 
 use parking_lot::{Mutex, RwLock};
+use parlour_domain::ids::RoomKey;
 use parlour_matrix::{
     AsDevice,
     crypto::{DeviceAccount, KeyCounts, Machine, Rows, SealingKey},
@@ -17,7 +18,7 @@ use ruma::{OwnedDeviceId, OwnedUserId, UserId};
 use secrecy::SecretString;
 use tokio::sync::Notify;
 
-use super::{DeviceError, Held, awaited::Awaited};
+use super::{DeviceError, Held, awaited::Awaited, reads::Reads};
 use crate::{crypto_rows::CryptoRows, view::DeviceWay};
 
 /// A machine that nobody has used for so long is let go.
@@ -53,6 +54,7 @@ pub(crate) struct Slot {
     device: Mutex<Option<Device>>,
     machine: Arc<tokio::sync::Mutex<Option<Machine>>>,
     pub(super) spoiled: AtomicBool,
+    reads: Mutex<Reads>,
     /// Requests and their answers, and whole ways to a prepared room: one at a time.
     pub(super) conversation: tokio::sync::Mutex<()>,
     pub(super) making: tokio::sync::Mutex<()>,
@@ -214,6 +216,7 @@ impl Slot {
             device: Mutex::default(),
             machine: Arc::default(),
             spoiled: AtomicBool::new(false),
+            reads: Mutex::default(),
             conversation: tokio::sync::Mutex::default(),
             making: tokio::sync::Mutex::default(),
             pulling: tokio::sync::Mutex::default(),
@@ -246,6 +249,16 @@ impl Slot {
         self.device.lock().as_mut().map(change);
     }
 
+    /// Whether its device is known to read this place of a session. `false`: its machine has to be asked.
+    pub(crate) fn reads(&self, room: RoomKey, session_id: &str, message_index: u32) -> bool {
+        !self.spoiled.load(Ordering::Relaxed) && self.reads.lock().has(room, session_id, message_index)
+    }
+
+    /// Its machine said so.
+    pub(crate) fn now_reads(&self, room: RoomKey, session_id: &str, message_index: u32) {
+        self.reads.lock().note(room, session_id, message_index);
+    }
+
     /// Whether what waits for it was fetched a moment ago.
     pub(crate) fn pulled_since(&self, ms: i64) -> bool {
         self.pulled_ms.load(Ordering::Relaxed) > ms
@@ -259,6 +272,7 @@ impl Slot {
     pub(super) async fn forget(&self) {
         let mut machine = self.machine.lock().await;
         *machine = None;
+        self.reads.lock().forget();
         *self.device.lock() = None;
         self.bereft.store(true, Ordering::Relaxed);
     }
@@ -267,6 +281,7 @@ impl Slot {
     pub(super) async fn hold_new(self: &Arc<Self>, machine: Machine) -> Result<Held, DeviceError> {
         let mut guard = self.machine.clone().lock_owned().await;
         self.spoiled.store(false, Ordering::Relaxed);
+        self.reads.lock().forget();
         *guard = Some(machine);
         Held::new(self.clone(), guard)
     }
@@ -279,6 +294,7 @@ impl Slot {
         let mut guard = self.machine.clone().lock_owned().await;
         if self.spoiled.swap(false, Ordering::Relaxed) {
             *guard = None;
+            self.reads.lock().forget();
         }
         if guard.is_none() {
             let device = self.device().ok_or(DeviceError::NoDevice)?;

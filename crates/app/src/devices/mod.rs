@@ -12,6 +12,7 @@ mod keyring;
 mod lost;
 mod make;
 mod pull;
+mod reads;
 mod seal;
 
 pub(crate) use held::Held;

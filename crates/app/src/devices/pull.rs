@@ -2,11 +2,13 @@ use std::sync::{Arc, atomic::Ordering};
 
 use futures_util::{StreamExt, stream};
 use parlour_domain::ids::RoomKey;
+use parlour_matrix::crypto::DeviceNews;
 
 use super::{DeviceError, Slot};
 use crate::{
     app::App,
-    ingest::{Planner, Step},
+    ingest::{Planner, Reception, Step},
+    survive::survive,
 };
 
 /// A homeserver answers with a hundred messages at a time.
@@ -43,23 +45,56 @@ impl App {
         }
         let pulled = pulled?;
         let more = !pulled.news.to_device.is_empty() || device.since.is_none();
-        let mut planner = Planner::new(self, self.now());
-        if !planner.receive(slot, pulled.news).await {
-            // one whose keys are lost is given up by that
-            self.carry_out(&mut planner.finish(), None).await?;
-            return Err(DeviceError::NoDevice);
+        let (news, since) = (pulled.news, pulled.next_batch);
+        let pulled = || Step::Pulled { account: device.account, since: since.clone() };
+        if !self.take_pulled(slot, news.clone(), Some(pulled())).await? {
+            self.take_in_pieces(slot, news).await?;
+            self.take_pulled(slot, DeviceNews::default(), Some(pulled())).await?;
         }
-        planner.use_keys().await;
-        let since = pulled.next_batch;
-        planner.step(Step::Pulled { account: device.account, since: since.clone() });
-        let mut plan = planner.finish();
-        self.carry_out(&mut plan, None).await?;
         slot.alter(|now| {
             if now.account == device.account {
                 now.since = Some(since);
             }
         });
         Ok(more)
+    }
+
+    /// What the crypto code fails over is left out: the homeserver would bring it again and again, before all that comes
+    /// after it.
+    async fn take_in_pieces(self: &Arc<Self>, slot: &Arc<Slot>, news: DeviceNews) -> Result<(), DeviceError> {
+        for piece in news.pieces() {
+            if !self.take_pulled(slot, piece, None).await? {
+                metrics::counter!("parlour_poison_events_total").increment(1);
+                tracing::error!(user = %slot.user, "skipped a message for a device that cannot be taken; please report this");
+            }
+        }
+        Ok(())
+    }
+
+    /// `false`: the crypto code fails over it, and nothing of it was taken.
+    async fn take_pulled(
+        self: &Arc<Self>,
+        slot: &Arc<Slot>,
+        news: DeviceNews,
+        pulled: Option<Step>,
+    ) -> Result<bool, DeviceError> {
+        let mut planner = Planner::new(self, self.now());
+        match survive("keys", planner.receive(slot, news)).await {
+            Reception::Taken => {}
+            Reception::Refused => {
+                // one whose keys are lost is given up by that
+                self.carry_out(&mut planner.finish(), None).await?;
+                return Err(DeviceError::NoDevice);
+            }
+            Reception::Poison => {
+                planner.spoil(&slot.user);
+                return Ok(false);
+            }
+        }
+        planner.use_keys().await;
+        pulled.into_iter().for_each(|step| planner.step(step));
+        self.carry_out(&mut planner.finish(), None).await?;
+        Ok(true)
     }
 
     /// Keys are missing in a room: asks for what waits for our devices in it, in the background.

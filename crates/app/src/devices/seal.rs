@@ -145,13 +145,26 @@ impl App {
             return Err(DeviceError::StateUnknown);
         }
         let encryption = self.encryption_of(slot, room).await?;
-        let sharing = Sharing::of_room(&encryption, room.visibility(), self.settings.trust)?;
+        let sharing = self.sharing(&encryption, room)?;
         let members = readers_of(room);
         Ok(Preparation::new(&room.room_id, members, |user| self.is_ours(user), sharing))
     }
 
+    /// Whether a room's way of encryption is one of ours.
+    pub(crate) fn speaks(&self, encryption: &RawValue, room: &RoomLive) -> Result<(), DeviceError> {
+        self.sharing(encryption, room).map(drop)
+    }
+
+    fn sharing(&self, encryption: &RawValue, room: &RoomLive) -> Result<Sharing, DeviceError> {
+        Ok(Sharing::of_room(encryption, room.visibility(), self.settings.trust)?)
+    }
+
     /// The content of the room's m.room.encryption, read once.
-    async fn encryption_of(&self, slot: &Arc<Slot>, room: &RoomLive) -> Result<Box<RawValue>, DeviceError> {
+    pub(crate) async fn encryption_of(
+        &self,
+        slot: &Arc<Slot>,
+        room: &RoomLive,
+    ) -> Result<Box<RawValue>, DeviceError> {
         if let Some(known) = room.encryption() {
             return Ok(known);
         }

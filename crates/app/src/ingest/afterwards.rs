@@ -14,6 +14,10 @@ pub(super) struct Afterwards {
     pub(super) encrypted_rooms: BTreeSet<RoomKey>,
     /// Members or powers changed where the bot is.
     pub(super) bot_news: bool,
+    /// Something changed in a room with a ban list.
+    pub(super) ban_lists: bool,
+    /// Somebody came whom a list bans.
+    pub(super) sweep: bool,
     /// Devices to be pulled for.
     pub(super) pull: BTreeSet<OwnedUserId>,
     /// Devices that have requests to make.
@@ -30,6 +34,12 @@ impl Afterwards {
     pub(super) fn set_going(self, app: &App) {
         if self.bot_news {
             app.bot.news.notify_one();
+        }
+        if self.ban_lists {
+            app.bans.news.notify_one();
+        }
+        if self.sweep {
+            app.bans.sweep.notify_one();
         }
         let Some(app) = app.me.upgrade() else { return };
         self.missing.into_iter().for_each(|room| app.pull_for_room(room));

@@ -81,7 +81,10 @@ impl App {
                     self.hub.nudge(agent.key());
                 }
             }
-            Effect::Invited => self.invited.notify_one(),
+            Effect::Invited(room) => {
+                self.rests.news(&room);
+                self.invited.notify_one();
+            }
             Effect::Upgraded => self.upgraded.notify_one(),
             Effect::Errand => self.bot.to_do.notify_one(),
             Effect::BotOut(room) => self.bot_is_out(room),
@@ -169,7 +172,7 @@ pub(crate) fn carry_out_at(tx: &Tx<'_>, step: Step, at: Option<Pos>) -> Result<V
         }
         Step::Invited(invitation) => {
             tx.put_invitation(&invitation)?;
-            return Ok(vec![Effect::Invited]);
+            return Ok(vec![Effect::Invited(invitation.room_id)]);
         }
         Step::PersonKnocks(knock) => {
             tx.put_person_knock(&knock)?;
@@ -189,7 +192,7 @@ pub(crate) fn carry_out_at(tx: &Tx<'_>, step: Step, at: Option<Pos>) -> Result<V
             if tx.heard(&event_id)? {
                 tx.put_bot_invitation(&invitation)?;
             }
-            return Ok(vec![Effect::Invited]);
+            return Ok(vec![Effect::Invited(invitation.room_id)]);
         }
         Step::BotOut { room, by } => {
             tx.drop_bot_room(room, &by)?;

@@ -1,6 +1,6 @@
 use parlour_domain::ids::{AgentKey, MessageId, RoomKey, Seq};
 use parlour_store::{Exceptions, PersonKnock, SeatRow};
-use ruma::{OwnedEventId, OwnedUserId};
+use ruma::{OwnedEventId, OwnedRoomId, OwnedUserId};
 
 use crate::live::LogChange;
 
@@ -24,8 +24,8 @@ pub(crate) enum Effect {
         now: Exceptions,
         arrival: Option<Seq>,
     },
-    /// There is an invitation to follow.
-    Invited,
+    /// There is an invitation to follow into this room.
+    Invited(OwnedRoomId),
     /// There is a tombstone to follow.
     Upgraded,
     /// The bot was asked for something.

@@ -23,6 +23,17 @@ use crate::{
     survive::survive,
 };
 
+/// What became of a device's news.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Reception {
+    Taken,
+    /// The device cannot be used now.
+    Refused,
+    /// The crypto code fails over it: it would again.
+    #[default]
+    Poison,
+}
+
 /// Rooms and the sessions in them whose keys have come.
 type Sessions = Vec<(RoomKey, String)>;
 
@@ -50,18 +61,18 @@ impl Planner<'_> {
             let Some(slot) = self.app.keyring.with_device(&user) else { continue };
             let Some(device) = slot.device() else { continue };
             let news = parcels.take(&(user, device.device_id));
-            if !survive("keys", self.receive(&slot, news)).await {
+            if survive("keys", self.receive(&slot, news)).await != Reception::Taken {
                 // a panic leaves it in our hands
                 self.spoil(&slot.user);
                 // what was pushed still waits on the homeserver
                 self.afterwards.pull.insert(slot.user.clone());
             }
         }
-        survive("keys", self.use_keys()).await;
+        self.use_keys().await;
     }
 
     /// A machine that could not take its news is not to be used on, nor what it has half written.
-    fn spoil(&mut self, user: &UserId) {
+    pub(crate) fn spoil(&mut self, user: &UserId) {
         if let Some(held) = self.held.remove(user) {
             held.spoil();
         }
@@ -96,16 +107,19 @@ impl Planner<'_> {
         self.app.keyring.all().into_iter().filter(of).map(|slot| slot.user.clone()).collect()
     }
 
-    /// Gives a device its news; `false`: they could not be taken.
-    pub(crate) async fn receive(&mut self, slot: &Arc<Slot>, news: DeviceNews) -> bool {
+    /// Gives a device its news, all of them or none.
+    pub(crate) async fn receive(&mut self, slot: &Arc<Slot>, news: DeviceNews) -> Reception {
         let counts = news.counts;
-        let Some(held) = self.hold(slot).await else { return false };
+        let Some(held) = self.hold(slot).await else { return Reception::Refused };
         let received = match held.receive(news).await {
             Ok(received) => received,
             Err(error) => {
                 tracing::warn!(%error, user = %slot.user, "news for a device cannot be taken");
                 self.spoil(&slot.user);
-                return false;
+                return match error.is_poison() {
+                    true => Reception::Poison,
+                    false => Reception::Refused,
+                };
             }
         };
         if let (Some(counts), Some(device)) = (counts, slot.device())
@@ -121,7 +135,7 @@ impl Planner<'_> {
             self.afterwards.bundles.insert(slot.user.clone());
         }
         self.keys.extend(received.room_keys.into_iter().map(|key| (slot.clone(), key)));
-        true
+        Reception::Taken
     }
 
     /// A device has these keys now, from wherever.
@@ -141,7 +155,7 @@ impl Planner<'_> {
     }
 
     /// Reads what waited for the keys that have come. Once all devices have their news, so that a message reaches all
-    /// who can read it at once.
+    /// who can read it at once. What one of them fails over is no matter of the others.
     pub(crate) async fn use_keys(&mut self) {
         let keys = std::mem::take(&mut self.keys);
         keys.iter().for_each(|(slot, key)| self.app.keyring.awaited.came(&slot.user, &key.session_id));
@@ -151,12 +165,12 @@ impl Planner<'_> {
         self.read_waiting(keys.iter().map(|(_, room, key)| (*room, key.session_id.clone())).collect()).await;
         let mut by_slot = BTreeMap::<_, (_, Sessions)>::new();
         for (slot, room, key) in keys {
-            self.has_key(&slot, room, &key).await;
+            survive("a key", self.has_key(&slot, room, &key)).await;
             let of_slot = by_slot.entry(slot.user.clone()).or_insert_with(|| (slot, vec![]));
             of_slot.1.push((room, key.session_id));
         }
         for (slot, keys) in by_slot.into_values() {
-            self.read_withheld(&slot, keys).await;
+            survive("what was withheld", self.read_withheld(&slot, keys)).await;
         }
     }
 
@@ -174,7 +188,7 @@ impl Planner<'_> {
             };
             let kept = Some(Kept { pos: event.pos, visibility: event.waiting.visibility });
             if let Incoming::Encrypted { head, session_id, .. } = Incoming::parse(raw, Some(&room.room_id)) {
-                self.read_sealed(SealedEvent { raw, head, session_id, kept }).await;
+                survive("what waited", self.read_sealed(SealedEvent { raw, head, session_id, kept })).await;
             }
         }
     }

@@ -16,6 +16,7 @@ mod unseal;
 pub(crate) use apply::carry_out_at;
 pub(crate) use effect::Effect;
 pub use inbound::Intake;
+pub(crate) use keys::Reception;
 pub(crate) use plan::{Plan, Planner};
 pub(crate) use processor::Handover;
 pub(crate) use step::Step;

@@ -21,6 +21,9 @@ impl Planner<'_> {
 
     pub(super) fn reaction(&self, reaction: &Reaction) -> Option<Step> {
         let room = self.app.rooms.by_id(&reaction.head.room_id).filter(|_| !self.past)?;
+        if self.app.is_unheard(&reaction.head.sender) {
+            return None;
+        }
         self.app.pressed_for_bot(&room, reaction).map(Step::Errand)
     }
 
@@ -40,6 +43,8 @@ impl Planner<'_> {
     /// What a change of membership means for the bot, and for the owner of the room.
     pub(super) fn news_for_bot(&mut self, room: &Arc<RoomLive>, by: &UserId, state: &Member, live: bool) {
         self.visitor(room, by, state, live);
+        let comes = !matches!(state.membership, Membership::Leave | Membership::Ban);
+        self.afterwards.sweep |= comes && self.app.is_barred(&state.user);
         let out = matches!(state.membership, Membership::Leave | Membership::Ban);
         if state.user == self.app.settings.bot && live && out && room.kind() == RoomKind::Private {
             self.steps.push(Step::BotOut { room: room.key, by: self.done_by(by) });

@@ -162,6 +162,9 @@ impl<'a> Planner<'a> {
 
     pub(super) async fn said(&mut self, message: NewMessage, came: Came) -> Option<Step> {
         let room = self.app.rooms.by_id(&message.head.room_id)?;
+        if self.app.is_unheard(&message.head.sender) {
+            return Some(Step::Heard { event_id: message.head.event_id });
+        }
         let puppet = self.app.settings.is_puppet(&message.head.sender);
         if message.head.sender == self.app.settings.bot || (puppet && message.notice) {
             // what the bridge says concerns people
@@ -216,6 +219,9 @@ impl<'a> Planner<'a> {
 
     pub(super) fn edited(&mut self, edit: Edit, came: Came) -> Option<Step> {
         let room = self.app.rooms.by_id(&edit.head.room_id)?;
+        if self.app.is_unheard(&edit.head.sender) {
+            return None;
+        }
         let new = NewEdit {
             room: room.key,
             event_id: edit.head.event_id,
@@ -231,6 +237,7 @@ impl<'a> Planner<'a> {
     }
 
     fn redaction(&mut self, redaction: Redaction) {
+        self.afterwards.ban_lists |= self.app.bans.is_list(&redaction.head.room_id);
         let Some(room) = self.app.rooms.by_id(&redaction.head.room_id) else { return };
         let by = redaction.head.sender;
         let any = room.power().is_some_and(|p| p.level_of(&by) >= p.redact);

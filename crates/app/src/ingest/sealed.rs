@@ -103,7 +103,10 @@ impl Planner<'_> {
         if let Some(agent) = self.app.agents.by_user(&head.sender) {
             return self.own_echo(&agent, head, ciphertext, session_place(raw));
         }
-        if !self.app.is_ours(&head.sender) {
+        if self.app.is_unheard(&head.sender) {
+            let known = self.app.rooms.by_id(&head.room_id).is_some();
+            self.steps.extend(known.then_some(Step::Heard { event_id: head.event_id }));
+        } else if !self.app.is_ours(&head.sender) {
             self.read_sealed(SealedEvent { raw, head, session_id, kept: None }).await;
         }
     }
@@ -184,21 +187,9 @@ impl Planner<'_> {
         let mut reading = Reading::default();
         for agent in agents {
             let slot = self.app.keyring.with_device(agent.user_id());
-            let held = match &slot {
-                Some(slot) => self.hold(slot).await,
-                None => None,
-            };
-            let reads = match (held, &reading.decrypted) {
-                (None, _) => false,
-                (Some(held), Some(_)) => held.can_read(raw, &room.room_id).await.unwrap_or(false),
-                (Some(held), None) => match held.decrypt(raw, &room.room_id).await {
-                    Ok(found) => {
-                        reading.decrypted = Some(found);
-                        true
-                    }
-                    Err(error @ (Undecryptable::Forged | Undecryptable::Broken)) => return Err(error),
-                    Err(Undecryptable::MissingKey { .. } | Undecryptable::Machine(_)) => false,
-                },
+            let reads = match &slot {
+                Some(slot) => self.reads(raw, room, slot, &mut reading.decrypted).await?,
+                None => false,
             };
             match reads {
                 true => drop(reading.readers.insert(agent.key())),
@@ -220,6 +211,37 @@ impl Planner<'_> {
         if !slot.pulled_since(now - FETCHED_MS) {
             self.afterwards.pull.insert(slot.user.clone());
         }
+    }
+
+    /// Whether a device can read an event; the first that can decrypts it.
+    async fn reads(
+        &mut self,
+        raw: &RawValue,
+        room: &RoomLive,
+        slot: &Arc<Slot>,
+        decrypted: &mut Option<Decrypted>,
+    ) -> Result<bool, Undecryptable> {
+        if let Some(found) = decrypted
+            && slot.reads(room.key, &found.session_id, found.message_index)
+        {
+            return Ok(true);
+        }
+        let Some(held) = self.hold(slot).await else { return Ok(false) };
+        let reads = match decrypted {
+            Some(_) => held.can_read(raw, &room.room_id).await.unwrap_or(false),
+            None => match held.decrypt(raw, &room.room_id).await {
+                Ok(found) => {
+                    *decrypted = Some(found);
+                    true
+                }
+                Err(error @ (Undecryptable::Forged | Undecryptable::Broken)) => return Err(error),
+                Err(Undecryptable::MissingKey { .. } | Undecryptable::Machine(_)) => false,
+            },
+        };
+        if let Some(found) = decrypted.as_ref().filter(|_| reads) {
+            slot.now_reads(room.key, &found.session_id, found.message_index);
+        }
+        Ok(reads)
     }
 
     /// What no agent can read the bot may: then it is read for what is meant for the bot, and for nothing else. `true`:

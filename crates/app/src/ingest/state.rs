@@ -15,6 +15,7 @@ impl Planner<'_> {
     pub(super) async fn state(&mut self, state: StateEvent, live: bool) {
         if live {
             self.invited(&state);
+            self.afterwards.ban_lists |= self.app.bans.is_list(&state.head.room_id);
         }
         let Some(room) = self.app.rooms.by_id(&state.head.room_id) else {
             return self.unknown_room(&state).await;

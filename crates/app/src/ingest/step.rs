@@ -80,7 +80,7 @@ pub(crate) enum Step {
     },
     /// Something was said to the bot, or a sign of its was pressed.
     Errand(NewErrand),
-    /// Meant for the bot, and nothing to be done about (any more).
+    /// Meant for the bot, and nothing to be done about (any more); or said by somebody whom nobody is to hear.
     Heard {
         event_id: OwnedEventId,
     },

@@ -18,6 +18,8 @@ use parlour_domain::{
 use parlour_store::{AgentRow, AgentState, Exceptions, SeatRow};
 use ruma::{EventId, OwnedEventId, OwnedUserId, UserId};
 
+use crate::token::TokenDigest;
+
 /// A message as an agent was given it.
 #[derive(Debug)]
 pub(crate) struct Handed {
@@ -234,7 +236,7 @@ pub(crate) struct Agents {
 #[derive(Debug, Default)]
 struct Index {
     by_key: HashMap<AgentKey, Arc<AgentLive>>,
-    by_token: HashMap<[u8; 32], Arc<AgentLive>>,
+    by_token: HashMap<TokenDigest, Arc<AgentLive>>,
     by_user: HashMap<OwnedUserId, Arc<AgentLive>>,
     names: BTreeSet<(String, u16)>,
 }
@@ -263,7 +265,7 @@ impl Agents {
     }
 
     /// From now on the token is this agent.
-    pub(crate) fn give_token(&self, agent: &Arc<AgentLive>, digest: [u8; 32]) {
+    pub(crate) fn give_token(&self, agent: &Arc<AgentLive>, digest: TokenDigest) {
         agent.ended.store(false, Ordering::Relaxed);
         let mut index = self.index.write();
         index.names.insert(agent.name.clone());
@@ -286,7 +288,7 @@ impl Agents {
     }
 
     #[must_use]
-    pub(crate) fn by_token(&self, digest: &[u8; 32]) -> Option<Arc<AgentLive>> {
+    pub(crate) fn by_token(&self, digest: &TokenDigest) -> Option<Arc<AgentLive>> {
         self.index.read().by_token.get(digest).cloned()
     }
 

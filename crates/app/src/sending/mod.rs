@@ -5,6 +5,7 @@ mod flights;
 mod look;
 mod publish;
 mod put;
+mod ready;
 mod reseal;
 mod settle;
 

@@ -140,14 +140,6 @@ impl App {
         if !order.room.may_be_encrypted() {
             return Ok(None);
         }
-        if !order.room.state_read()
-            && let Err(error) = self.survey(&order.room, order.agent.user_id()).await
-        {
-            tracing::info!(%error, room = %order.room.room_id, "cannot read a room's state yet");
-        }
-        if !order.room.may_be_encrypted() {
-            return Ok(None);
-        }
         let sealed = self.seal(order.agent.user_id(), &order.room, &order.claim.content).await;
         let (sealed, held) = sealed.map_err(|error| self.device_fault(error))?;
         order.claim.sealed = Some(sealed);

@@ -109,12 +109,23 @@ impl App {
         let app = self.clone();
         self.tasks.spawn(async move {
             let Some(lane) = app.following.enter(&room) else { return };
-            if !app.follow_all_into(&room).await {
-                app.let_pass(PAUSE_MS).await;
+            app.rests.attempt(&room);
+            match app.follow_all_into(&room).await {
+                true => app.rests.done(&room),
+                false => app.rest(&room).await,
             }
             drop(lane);
             app.invited.notify_one();
         });
+    }
+
+    /// A homeserver far away that does not answer is not asked every few seconds for a day.
+    async fn rest(&self, room: &OwnedRoomId) {
+        let (ms, cut_short) = self.rests.begin(room);
+        tokio::select! {
+            _ = self.let_pass(ms) => {}
+            () = cut_short.notified() => {}
+        }
     }
 
     /// One after the other, the bot first: whoever is first has the room read. `false`: to be tried again.
@@ -182,6 +193,7 @@ impl App {
         let room_id = &invitation.room_id;
         let welcome = self.settings.people.invites.allows(&invitation.invited_by, &self.settings.server_name)
             || self.is_expected(&agent, room_id).await;
+        let welcome = welcome && !self.is_out_of_question(&invitation.invited_by, room_id);
         let lobby = self.rooms.by_id(room_id).is_some_and(|r| r.kind() == RoomKind::Lobby);
         if !welcome || lobby {
             let why = "Agents of this bridge do not follow this invitation.";

@@ -36,6 +36,7 @@ impl App {
             if !self.until_reachable().await {
                 return;
             }
+            self.rests.news_of_all();
         }
     }
 

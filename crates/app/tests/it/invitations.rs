@@ -1,11 +1,13 @@
 //! People and agents: invited by each other.
 
-use parlour_app::request::Send;
+use parlour_app::{request::Send, runtime::Clock};
 use parlour_domain::{
     fault::Code,
     people::{Invitable, Invites},
 };
-use parlour_testkit::{Bridge, Call, Texts, eventually, eventually_is, homeserver::RoomSetup, wait};
+use parlour_testkit::{
+    Bridge, Call, Mishap, Texts, When, eventually, eventually_is, homeserver::RoomSetup, wait,
+};
 use rstest::rstest;
 
 use crate::support::{code, pass_until, text};
@@ -262,5 +264,33 @@ async fn a_tombstone_that_leads_elsewhere_is_not_followed() {
     eventually_is("it has looked and gone again", || bridge.hs.calls(Call::StateContent) > 0).await;
     assert!(rooms(&bridge, &agent, 2).await.contains(&old));
     eventually_is("it is not in the other room", || !bridge.hs.is_joined(&lure, agent.user_id.as_str()))
+        .await;
+}
+
+/// A room far away whose homeserver is gone.
+#[tokio::test]
+async fn what_cannot_be_followed_is_tried_less_and_less_often_until_there_is_news() {
+    let bridge = Bridge::start().await;
+    let (agent, other) = (bridge.join("Scout").await, bridge.join("Wren").await);
+    let ada = bridge.hs.person("ada");
+    let room = ada.make_room(&private());
+    let mut joins = bridge.hs.calls(Call::Join);
+    bridge.hs.always(Call::Join, Mishap::bad_gateway(When::Before));
+    ada.invite(&room, agent.user_id.as_str());
+    bridge.hs.until_called(Call::Join, joins + 1).await;
+    for seconds in [5, 10, 20, 40] {
+        joins += 1;
+        let tried_ms = bridge.clock.now_ms();
+        pass_until(&bridge, "it is tried again", || bridge.hs.calls(Call::Join) > joins).await;
+        let rested = bridge.clock.now_ms() - tried_ms;
+        assert!(rested >= seconds * 1_000, "again after {rested} ms instead of {seconds} s");
+    }
+    // the clock stands still from here on
+    bridge.hs.recover(Call::Join);
+    ada.invite(&room, other.user_id.as_str());
+    let inside = |agent: &parlour_testkit::Agent| bridge.hs.is_joined(&room, agent.user_id.as_str());
+    bridge
+        .hs
+        .until("news of the room is followed at once, by both", |_| inside(&agent) && inside(&other))
         .await;
 }

@@ -8,8 +8,10 @@
 )]
 
 mod ack;
+mod ban_lists;
 mod bot;
 mod bot_door;
+mod bot_off;
 mod browse;
 mod edits;
 mod exactly_once;
@@ -18,6 +20,7 @@ mod idle;
 mod ingest;
 mod invitations;
 mod join;
+mod joins_in_turn;
 mod knocks;
 mod leave;
 mod lobbies;

@@ -2,7 +2,7 @@
 
 use parlour_app::request::Send;
 use parlour_domain::fault::Code;
-use parlour_testkit::{Agent, Bridge, Call, Texts, browse, named};
+use parlour_testkit::{Agent, Bridge, Call, Texts, browse, eventually, homeserver::RoomSetup, named};
 use rstest::rstest;
 
 use crate::support::{code, id, refused, text, two_lobbies};
@@ -49,6 +49,32 @@ async fn the_order_of_checks() {
     let nowhere = Send { room_id: None, ..wrong_from(0) };
     assert_eq!(code(agent.send(nowhere).await), Code::RoomRequired);
     assert_eq!(bridge.hs.calls(Call::Send), 1, "none of them reached the homeserver");
+}
+
+/// A homeserver without devices: nothing can be encrypted. That is told before anything else about the message is looked
+/// at, and after what it is about.
+#[tokio::test]
+async fn encryption_has_its_place_in_the_order() {
+    let bridge = Bridge::start().await;
+    let (ada, agent) = (bridge.hs.person("ada"), bridge.join("Robin").await);
+    let setup = RoomSetup { encrypted: true, join_rule: "invite", ..RoomSetup::default() };
+    let room = ada.make_room(&setup);
+    ada.invite(&room, agent.user_id.as_str());
+    let inside = || async { (agent.me().await.unwrap().rooms.len() == 2).then_some(()) };
+    eventually("it is in", inside).await;
+    for check in 0..7 {
+        let expected = match check {
+            0 => (Code::RoomNotJoined, "roomId"),
+            1 => (Code::InvalidMessage, "submissionId"),
+            _ => (Code::DependencyUnavailable, ""),
+        };
+        let mut ask = wrong_from(check);
+        if check > 0 {
+            ask.room_id = Some(room.clone());
+        }
+        assert_eq!(refused(agent.send(ask).await), (expected.0, expected.1.to_owned()), "check {check}");
+    }
+    assert_eq!(bridge.hs.calls(Call::Send), 0);
 }
 
 #[rstest]

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use parlour_app::request::{Wait, WakeInput};
+use parlour_app::{
+    request::{Wait, WakeInput},
+    view::Inbox,
+};
 use parlour_domain::{fault::Code, wait::Reason};
-use parlour_testkit::{Bridge, Texts, wait};
+use parlour_testkit::{Agent, Bridge, Pending, Texts, wait};
 
 use crate::support::{begin, refused, settled, two_lobbies};
 
@@ -211,24 +214,48 @@ async fn in_a_room_of_two_all_that_the_person_says_wakes() {
     assert_eq!(waiting.await.unwrap().reason, Reason::Messages);
 }
 
+/// Twenty agents, and the waits that they are in.
+async fn twenty_waiting(bridge: &Bridge) -> Vec<(Agent, Pending<Inbox>)> {
+    let mut agents = vec![];
+    for n in 0..20 {
+        agents.push(settled(bridge, &format!("Robin{n}x")).await);
+    }
+    let mut waiting = vec![];
+    for agent in agents {
+        let pending = begin(bridge, &agent, wait(30)).await;
+        waiting.push((agent, pending));
+    }
+    waiting
+}
+
 #[tokio::test]
 async fn twenty_wait_and_all_are_woken_once() {
     let bridge = Bridge::start().await;
     let ada = bridge.hs.person("ada");
-    let mut agents = vec![];
-    for n in 0..20 {
-        agents.push(settled(&bridge, &format!("Robin{n}x")).await);
-    }
-    let mut waiting = vec![];
-    for agent in &agents {
-        waiting.push(begin(&bridge, agent, wait(30)).await);
-    }
+    let waiting = twenty_waiting(&bridge).await;
     let event_id = ada.say(&bridge.lobby(), "hello all");
     let mut given = BTreeSet::new();
-    for (agent, pending) in agents.iter().zip(waiting) {
+    for (agent, pending) in waiting {
         let inbox = pending.await.unwrap();
         assert_eq!(inbox.event_ids, [event_id.as_str()]);
         given.insert(agent.user_id.clone());
     }
     assert_eq!(given.len(), 20);
+}
+
+#[tokio::test]
+async fn from_a_transaction_to_the_answers_is_neither_homeserver_nor_disk() {
+    let bridge = Bridge::start().await;
+    let ada = bridge.hs.person("ada");
+    let waiting = twenty_waiting(&bridge).await;
+    let reads = bridge.counted("parlour_store_reads_total");
+    let calls = bridge.hs.all_calls();
+    assert!(reads > 0 && calls > 0, "they are counted");
+    ada.say(&bridge.lobby(), "hello all");
+    for (_, pending) in waiting {
+        assert_eq!(pending.await.unwrap().texts(), ["hello all"]);
+    }
+    bridge.caught_up().await;
+    assert_eq!(bridge.counted("parlour_store_reads_total"), reads);
+    assert_eq!(bridge.hs.all_calls(), calls);
 }

@@ -81,6 +81,28 @@ impl Client {
         self.act_on(user, room, "kick", other, reason).await
     }
 
+    /// Puts somebody out for good, in the room or not.
+    ///
+    /// # Errors
+    /// See [`HsError`]; `M_FORBIDDEN` where `user` may not do that.
+    pub async fn ban(
+        &self,
+        user: &UserId,
+        room: &RoomId,
+        other: &UserId,
+        reason: Option<&str>,
+    ) -> Result<(), HsError> {
+        self.act_on(user, room, "ban", other, reason).await
+    }
+
+    /// Lifts a ban; the other may come again, and is not in the room by that.
+    ///
+    /// # Errors
+    /// See [`HsError`]; `M_FORBIDDEN` where `user` may not do that, or the other is not banned.
+    pub async fn unban(&self, user: &UserId, room: &RoomId, other: &UserId) -> Result<(), HsError> {
+        self.act_on(user, room, "unban", other, None).await
+    }
+
     /// Knocks: asks to be invited. Whoever knocks already, or is invited, stays so.
     ///
     /// # Errors

@@ -38,7 +38,31 @@ impl Client {
         room: &RoomId,
         event_type: &str,
     ) -> Result<Option<Value>, HsError> {
-        let path = ["rooms", room.as_str(), "state", event_type, ""];
+        self.state_of(user, room, event_type, "").await
+    }
+
+    /// What the homeserver says that somebody is in a room, such as `join`; `None` for whoever was never there.
+    ///
+    /// # Errors
+    /// See [`HsError`]; `M_FORBIDDEN` where `user` was never in the room.
+    pub async fn membership(
+        &self,
+        user: &UserId,
+        room: &RoomId,
+        other: &UserId,
+    ) -> Result<Option<String>, HsError> {
+        let content = self.state_of(user, room, "m.room.member", other.as_str()).await?;
+        Ok(content.and_then(|content| content["membership"].as_str().map(str::to_owned)))
+    }
+
+    async fn state_of(
+        &self,
+        user: &UserId,
+        room: &RoomId,
+        event_type: &str,
+        key: &str,
+    ) -> Result<Option<Value>, HsError> {
+        let path = ["rooms", room.as_str(), "state", event_type, key];
         match self.request("state_content", Method::GET, V3, &path).by(user).call().await {
             Ok(content) => Ok(Some(content)),
             Err(error) if error.is_not_found() => Ok(None),

@@ -36,6 +36,12 @@ impl CryptoError {
     pub fn spoils_the_machine(&self) -> bool {
         matches!(self, Self::Store(_) | Self::Panicked)
     }
+
+    /// Whether it comes of what the SDK was given: the same again would fail again.
+    #[must_use]
+    pub fn is_poison(&self) -> bool {
+        matches!(self, Self::Sdk(_) | Self::Panicked)
+    }
 }
 
 impl From<CryptoStoreError> for CryptoError {

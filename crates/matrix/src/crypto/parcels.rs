@@ -32,6 +32,16 @@ pub struct DeviceNews {
     pub counts: Option<KeyCounts>,
 }
 
+impl DeviceNews {
+    /// The same message by message, and the rest last.
+    #[must_use]
+    pub fn pieces(self) -> Vec<Self> {
+        let rest = Self { to_device: vec![], ..self.clone() };
+        let messages = self.to_device.into_iter();
+        messages.map(|message| Self { to_device: vec![message], ..Self::default() }).chain([rest]).collect()
+    }
+}
+
 /// The crypto side of one transaction.
 #[derive(Clone, Debug, Default)]
 pub struct Parcels {
@@ -166,6 +176,25 @@ mod tests {
         assert_eq!(news.counts, None);
         assert!(got.take(&device("@a:x", "D")).to_device.is_empty(), "handed out once");
         assert_eq!(got.take(&device("@b:x", "D")).to_device.len(), 1);
+    }
+
+    #[test]
+    fn in_pieces_nothing_is_lost_and_each_message_stands_alone() {
+        let mut got = parcels(&json!({
+            "to_device": [
+                {"to_user_id": "@a:x", "to_device_id": "D", "type": "m.one"},
+                {"to_user_id": "@a:x", "to_device_id": "D", "type": "m.two"}],
+            "device_one_time_keys_count": {"@a:x": {"D": {"signed_curve25519": 4}}},
+            "device_lists": {"changed": ["@p:x"]}}));
+        let whole = got.take(&device("@a:x", "D"));
+        let pieces = whole.clone().pieces();
+        let one_by_one: Vec<_> = pieces.iter().map(|piece| piece.to_device.len()).collect();
+        assert_eq!(one_by_one, [1, 1, 0]);
+        let messages = pieces.iter().flat_map(|piece| &piece.to_device).map(|m| m.get());
+        assert!(messages.eq(whole.to_device.iter().map(|m| m.get())));
+        let rest = &pieces[2];
+        assert_eq!((&rest.changed, rest.counts), (&whole.changed, whole.counts));
+        assert!(pieces[..2].iter().all(|piece| piece.changed.is_empty() && piece.counts.is_none()));
     }
 
     #[test]

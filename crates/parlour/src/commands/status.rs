@@ -29,5 +29,7 @@ fn lines(status: &Value) -> String {
         ("reached by", "deviceWay"),
     ];
     let counts: String = counts.into_iter().map(|(name, key)| line(name, key)).collect();
-    format!("parlour {version}, process {pid}: {ready}\n{counts}")
+    let bans = &status["banLists"];
+    let bans = format!("{} of {} read, {} rules", bans["read"], bans["named"], bans["rules"]);
+    format!("parlour {version}, process {pid}: {ready}\n{counts}{:<15}{bans}\n", "ban lists")
 }

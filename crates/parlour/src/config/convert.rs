@@ -34,16 +34,7 @@ impl Lobby {
     }
 }
 
-/// Said by `check` and `serve` where the operator may believe more.
-pub(crate) const BAN_LISTS_UNUSED: &str =
-    "this version does not follow ban lists; ban on the homeserver, or with its moderation tools";
-
 impl Config {
-    /// Whether the operator counts on what this version does not do.
-    pub(crate) fn names_ban_lists(&self) -> bool {
-        !self.moderation.ban_lists.is_empty()
-    }
-
     /// See [`bridge_id`].
     pub(crate) fn bridge_id(&self) -> String {
         bridge_id(self.people.bot.as_str())
@@ -122,6 +113,7 @@ impl Config {
             agents: self.agent_settings(),
             limits: self.limits.clone(),
             trust: self.encryption.trust.into(),
+            ban_lists: self.moderation.ban_lists.iter().map(|list| list.0.clone()).collect(),
         })
     }
 

@@ -27,7 +27,7 @@ use toml::{Table, Value};
 
 use parlour_domain::limits::Limits;
 
-pub(crate) use convert::{BAN_LISTS_UNUSED, bridge_id};
+pub(crate) use convert::bridge_id;
 pub(crate) use example::example;
 pub(crate) use sealing_secret::SealingSecret;
 pub(crate) use sections::Lobby;

@@ -142,9 +142,10 @@ section! {
 }
 
 section! {
-    /// Protection from people who are known for abuse. For a later version.
+    /// Protection from people who are known for abuse.
     "moderation" Moderation {
-        /// Ids or aliases of rooms with ban lists.
+        /// Ids or aliases of rooms whose rules (m.policy.rule.*) say who is banned: agents hear nothing of them, and in
+        /// the lobbies and the agents' own rooms they are banned. The bot has to be able to join these rooms.
         ban_lists: Vec<BanList> = Default("[]");
     }
 }

@@ -266,7 +266,7 @@ fn settings_of_people_encryption_and_limits_come_from_their_own_keys() {
     let numbers: Vec<String> = keys().map(|(key, n)| format!("{key} = {n}")).collect();
     let more = format!(
         "[people]\ninvites = 'anyone'\ninvitable = 'known'\npresence = false\n[agents]\nmax_hops = 3\n\
-         [encryption]\ntrust = 'cross-signed'\n[limits]\n{}",
+         [encryption]\ntrust = 'cross-signed'\n[moderation]\nban_lists = ['#b:example.org', '!b']\n[limits]\n{}",
         numbers.join("\n")
     );
     let config = parse(&more).unwrap();
@@ -275,6 +275,7 @@ fn settings_of_people_encryption_and_limits_come_from_their_own_keys() {
     assert_eq!(settings.people.invites, parlour_domain::people::Invites::Anyone);
     assert_eq!(settings.people.invitable, parlour_domain::people::Invitable::Known);
     assert_eq!((settings.agents.max_hops, settings.trust), (3, parlour_matrix::crypto::Trust::CrossSigned));
+    assert_eq!(settings.ban_lists, ["#b:example.org", "!b"]);
     let limits = serde_json::to_value(&settings.limits).unwrap();
     for (key, n) in keys() {
         assert_eq!(limits[key], n, "{key}");

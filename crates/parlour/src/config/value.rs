@@ -7,7 +7,7 @@ use std::{
 
 use ipnet::IpNet;
 use parlour_domain::{names::RoomName, room_ref::RoomRef};
-use ruma::{OwnedServerName, RoomOrAliasId};
+use ruma::{OwnedRoomOrAliasId, OwnedServerName, RoomOrAliasId};
 use toml::Value;
 
 pub(crate) use super::sealing_secret::SealingSecret;
@@ -93,7 +93,7 @@ pub(crate) struct FilePath(pub(crate) PathBuf);
 
 /// Id or alias of a policy room.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BanList(String);
+pub(crate) struct BanList(pub(crate) OwnedRoomOrAliasId);
 
 /// A number from 1 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +126,7 @@ textual! {
     PuppetPrefix: puppet_prefix;
     SealingSecret: |text| SealingSecret::parse(text);
     BanList: |text| match RoomOrAliasId::parse(text) {
-        Ok(_) => Ok(BanList(text.to_owned())),
+        Ok(id) => Ok(BanList(id.to_owned())),
         Err(_) => Err(format!("{text:?} is neither a room id (!...) nor an alias (#name:server)")),
     };
 }

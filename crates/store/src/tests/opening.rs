@@ -88,6 +88,21 @@ fn a_newer_parlours_database_is_left_alone() {
 }
 
 #[test]
+fn so_is_a_newer_parlours_journal() {
+    let store = Fixture::new();
+    let folder = store.folder.path().to_owned();
+    drop(store.store);
+    let path = folder.join("journal.db");
+    let newer = rusqlite::Connection::open(&path).unwrap();
+    newer.pragma_update(None, "user_version", 99).unwrap();
+    drop(newer);
+    let before = fs::read(&path).unwrap();
+    let told = refused(&folder).to_string();
+    assert!(told.contains("use the parlour that last wrote it"), "{told}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
 fn what_is_no_database_is_refused_by_name_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("parlour.db");

@@ -55,7 +55,11 @@ fn answer(w: &mut World, now_ms: i64, request: &Request) -> Result<Answer, Answe
         Call::Join => join(w, now_ms, &user, &request.args[0]),
         Call::Leave => leave(w, now_ms, &user, &request.args[0]),
         Call::Invite => invite(w, now_ms, &user, request),
-        Call::Kick => kick(w, now_ms, &user, request),
+        Call::Kick => put_out(w, now_ms, &user, request, ("kick", &["join", "invite", "knock"], "leave")),
+        Call::Ban => {
+            put_out(w, now_ms, &user, request, ("ban", &["join", "invite", "knock", "leave", "ban"], "ban"))
+        }
+        Call::Unban => put_out(w, now_ms, &user, request, ("ban", &["ban"], "leave")),
         Call::Knock => knock(w, now_ms, &user, request),
         Call::JoinedRooms => Ok(ok(&json!({"joined_rooms": joined_rooms(w, &user)}))),
         Call::AccountData => match w.account_data.get(&(user, request.args[1].clone())) {
@@ -154,15 +158,22 @@ fn invite(w: &mut World, now_ms: i64, user: &str, request: &Request) -> Result<A
     Ok(ok(&json!({})))
 }
 
-fn kick(w: &mut World, now_ms: i64, user: &str, request: &Request) -> Result<Answer, Answer> {
+/// `how`: what it takes, what the other is before and after.
+fn put_out(
+    w: &mut World,
+    now_ms: i64,
+    user: &str,
+    request: &Request,
+    how: (&str, &[&str], &str),
+) -> Result<Answer, Answer> {
     let (id, other) = (&request.args[0], request.body["user_id"].as_str().unwrap_or_default());
     member(w, id, user)?;
-    let room = &w.rooms[id];
-    let may = room.level(user) >= room.takes("kick") && room.level(user) > room.level(other);
-    if !may || !matches!(&*room.membership(other), "join" | "invite" | "knock") {
-        return Err(refusal(403, "M_FORBIDDEN", "not to be kicked"));
+    let (room, (takes, before, after)) = (&w.rooms[id], how);
+    let may = room.level(user) >= room.takes(takes) && room.level(user) > room.level(other);
+    if !may || !before.contains(&&*room.membership(other)) {
+        return Err(refusal(403, "M_FORBIDDEN", "not to be put out, or let in"));
     }
-    w.set_member(id, now_ms, user, other, "leave");
+    w.set_member(id, now_ms, user, other, after);
     Ok(ok(&json!({})))
 }
 

@@ -1,6 +1,6 @@
 //! What can go wrong with a call.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use http::Response;
 use parking_lot::Mutex;
@@ -25,6 +25,8 @@ pub enum Mishap {
     Answer { when: When, status: u16, headers: Vec<(String, String)>, body: String },
     /// The connection ends without an answer.
     Cut(When),
+    /// It takes so long. Real time.
+    Slow(Duration),
     /// Nothing, until the test says what.
     Hold(When, Held),
 }
@@ -60,6 +62,7 @@ impl Mishap {
     pub(super) fn when(&self) -> When {
         match self {
             Self::Answer { when, .. } | Self::Cut(when) | Self::Hold(when, _) => *when,
+            Self::Slow(_) => When::Before,
         }
     }
 

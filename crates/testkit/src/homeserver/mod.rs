@@ -2,6 +2,7 @@
 //! what a real one cannot be made to do on demand. Where homeservers differ it does as Synapse 1.163 does.
 
 mod calls;
+mod inside;
 mod manners;
 mod mishap;
 mod person;
@@ -153,6 +154,12 @@ impl FakeHomeserver {
     #[must_use]
     pub fn calls(&self, call: Call) -> usize {
         self.look(|w| w.calls.get(&call).copied().unwrap_or(0))
+    }
+
+    /// How many calls there were in all.
+    #[must_use]
+    pub fn all_calls(&self) -> usize {
+        self.look(|w| w.calls.values().sum())
     }
 
     /// Waits until a call has been made so often in all.

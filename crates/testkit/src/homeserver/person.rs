@@ -132,6 +132,15 @@ impl Person {
         self.hs.world(|w| w.put(room, now, &self.user_id, kind, content))
     }
 
+    /// A rule of a ban list; without content it is taken back.
+    pub fn set_rule(&self, list: &str, about: &str, entity: &str, recommendation: Option<&str>) -> String {
+        let content =
+            recommendation.map_or_else(|| json!({}), |r| json!({"entity": entity, "recommendation": r}));
+        let (kind, key) = (format!("m.policy.rule.{about}"), format!("rule:{entity}"));
+        let new = New { sender: &self.user_id, kind: &kind, state_key: Some(&key), content };
+        self.hs.world(|w| w.push(list, self.hs.now_ms(), new))
+    }
+
     /// Everybody who types in the room now, as the homeserver tells it.
     pub fn typing(&self, room: &str, users: &[&str]) {
         let edu = json!({"type": "m.typing", "room_id": room, "content": {"user_ids": users}});

@@ -107,6 +107,7 @@ impl FakeHomeserver {
         let Some(request) = Request::read(&parts, &body) else {
             return Some(refusal(404, "M_UNRECOGNIZED", "no such call here"));
         };
+        let _inside = self.enter(&request);
         let mishap = self.world(|w| {
             *w.calls.entry(request.call).or_default() += 1;
             w.mishap(request.call)
@@ -125,6 +126,10 @@ impl FakeHomeserver {
         match mishap {
             Mishap::Answer { status, headers, body, .. } => Some(Mishap::answer(status, headers, body)),
             Mishap::Cut(_) => None,
+            Mishap::Slow(took) => {
+                tokio::time::sleep(took).await;
+                Some(self.answer(request).await)
+            }
             Mishap::Hold(_, held) => match (held.hold().await, done) {
                 (End::Cut, _) => None,
                 (End::GoOn, Some(done)) => Some(done),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     BOT, Call, Mishap, PUPPET_PREFIX, RoomSetup, SERVER_NAME, Shown,
+    inside::Inside,
     rooms::{New, Room},
 };
 
@@ -27,6 +28,8 @@ pub(crate) struct World {
     pub(crate) holding: bool,
     pub(crate) appservice: String,
     pub(crate) calls: BTreeMap<Call, usize>,
+    /// By call and room.
+    pub(crate) inside: BTreeMap<(Call, String), Inside>,
     /// What goes wrong with the next calls, once each.
     pub(crate) mishaps: BTreeMap<Call, VecDeque<Mishap>>,
     /// What goes wrong with every call.
@@ -55,6 +58,7 @@ impl World {
             holding: false,
             appservice,
             calls: BTreeMap::new(),
+            inside: BTreeMap::new(),
             mishaps: BTreeMap::new(),
             standing: BTreeMap::new(),
             presence: BTreeMap::new(),

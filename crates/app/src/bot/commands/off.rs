@@ -4,7 +4,7 @@ use parlour_domain::{
     fault::Fault,
     ids::{AgentKey, RoomKey},
 };
-use parlour_store::Who;
+use parlour_store::{Tx, Who};
 
 use super::Said;
 use crate::{
@@ -31,10 +31,10 @@ pub(super) async fn run(app: &Arc<App>, ask: &Ask, rest: &str) -> Option<Said> {
 
 impl App {
     /// The door first, so that nobody comes in while the others go. Where it cannot be finished, the bot stays and can be
-    /// told again.
+    /// told again; where we end in the middle, it is still noted as in, and what it was asked is done by the next start.
     pub(crate) async fn switch_off(self: &Arc<Self>, room: &RoomLive, who: Who) -> Result<(), Fault> {
         let before = self.bot.room(room.key);
-        self.bot_lets_nobody_in(room.key, who.clone()).await?;
+        self.shut_bot_door(room.key).await?;
         let done = match self.put_out_all(room, &who).await {
             Ok(()) => self.bot_leaves(room, who.clone()).await,
             failed => failed,
@@ -43,6 +43,11 @@ impl App {
             self.bot_minds(room.key, before.direct, who).await?;
         }
         done
+    }
+
+    async fn shut_bot_door(&self, room: RoomKey) -> Result<(), Fault> {
+        let write = move |tx: &Tx<'_>| tx.shut_bot_door(room);
+        Ok(self.write_and_follow(write, move |app, ()| app.bot_is_out(room)).await?)
     }
 
     /// As many as can be; the first that could not is told.
@@ -66,7 +71,7 @@ impl App {
 
     async fn bot_minds(&self, room: RoomKey, direct: bool, who: Who) -> Result<(), Fault> {
         let by = self.by(who);
-        let write = move |tx: &parlour_store::Tx<'_>| tx.put_bot_room(room, direct, &by);
+        let write = move |tx: &Tx<'_>| tx.put_bot_room(room, direct, &by);
         Ok(self.write_and_follow(write, move |app, _| app.bot.put_room(room, direct)).await?)
     }
 }

@@ -1,12 +1,16 @@
 use parlour_domain::room::RoomKind;
 
-use crate::{app::App, view::Status};
+use crate::{
+    app::App,
+    view::{BanLists, Status},
+};
 
 impl App {
     /// How the bridge fares.
     #[must_use]
     pub fn status(&self) -> Status {
         let rooms = self.rooms.all();
+        let (read, rules) = self.bans.count();
         let of_kind = |kind| rooms.iter().filter(|r| r.kind() == kind && !r.closed()).count();
         Status {
             readiness: self.readiness(),
@@ -15,6 +19,7 @@ impl App {
             private_rooms: of_kind(RoomKind::Private),
             devices: self.keyring.all().len(),
             way: self.keyring.way(),
+            ban_lists: BanLists { named: self.settings.ban_lists.len(), read, rules },
         }
     }
 }

@@ -47,6 +47,9 @@ impl App {
 
     /// Whether the operator lets agents invite this person, and whether there is such a person at all.
     async fn may_invite(&self, person: &UserId) -> Result<(), Fault> {
+        if self.is_barred(person) {
+            return Err(barred());
+        }
         let user = person.to_owned();
         let known = self.is_known(person) || self.store.read(move |r| r.knows_of_bot(&user)).await?;
         if !self.settings.people.invitable.allows(person, &self.settings.server_name, known) {
@@ -139,6 +142,15 @@ fn no_account() -> Fault {
         Code::AccountNotFound,
         "There is nobody to invite under this accountId. Ask the person for their Matrix id, such as @ada:example.org; \
          do not guess it.",
+    )
+    .field("accountId")
+}
+
+fn barred() -> Fault {
+    Fault::new(
+        Code::Forbidden,
+        "This person is on a ban list that the operator of this server follows. Agents here do not invite them; somebody else \
+         with the power to invite may.",
     )
     .field("accountId")
 }

@@ -21,10 +21,16 @@ impl App {
             let own = self.rooms.get(key).is_some_and(|r| r.owner() == Some(agent.key()) && !r.closed());
             own && room.is_none_or(|r| r == key)
         };
-        let waiting = self.visitors.waiting(mine, self.now());
+        let waiting = self.waiting_visitors(mine);
         let places = self.settings.limits.waiting_knocks_per_room as usize;
         let nth = |at: usize| waiting[..at].iter().filter(|k| k.room == waiting[at].room).count();
         (0..waiting.len()).filter(|at| nth(*at) < places).map(|at| waiting[at].clone()).collect()
+    }
+
+    fn waiting_visitors(&self, is_meant: impl Fn(RoomKey) -> bool) -> Vec<PersonKnock> {
+        let mut waiting = self.visitors.waiting(is_meant, self.now());
+        waiting.retain(|knock| !self.is_barred(&knock.user_id));
+        waiting
     }
 
     /// Whether somebody waits whom the owner was not told of.
@@ -53,7 +59,7 @@ impl App {
 
     /// A person who waits before a room, by what its owner knows them by.
     pub(super) fn visitor(&self, room: &RoomLive, id: AgentId) -> Option<PersonKnock> {
-        let waiting = self.visitors.waiting(|key| key == room.key, self.now());
+        let waiting = self.waiting_visitors(|key| key == room.key);
         waiting.into_iter().find(|knock| knock.id == id)
     }
 

@@ -82,6 +82,7 @@ impl Machine {
             Ok::<_, CryptoError>(self.olm.decrypt_room_event(&raw, room, &settings).await)
         };
         let decrypted = guarded(work).await?.map_err(Undecryptable::from)?;
+        metrics::counter!("parlour_decryptions_total").increment(1);
         let info = &decrypted.encryption_info;
         Ok(Decrypted {
             event: decrypted.event.into_json(),

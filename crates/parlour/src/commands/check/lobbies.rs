@@ -1,6 +1,6 @@
 //! Who has the aliases of the lobbies.
 
-use super::{Bench, Report, account::Bot, probe::Answer};
+use super::{Bench, Report, account::Bot, probe::Answer, rooms};
 use crate::config::Lobby;
 
 pub(super) async fn check(bench: &Bench, bot: Bot, report: &mut Report) {
@@ -15,19 +15,16 @@ pub(super) async fn check(bench: &Bench, bot: Bot, report: &mut Report) {
 }
 
 async fn one(bench: &Bench, bot: Bot, lobby: &Lobby, alias: &str) -> Result<String, String> {
-    let answer = bench.probe.get(&["v3", "directory", "room", alias], &[]).await;
-    let answer = answer.map_err(|cause| format!("cannot be looked up: {cause}; check again"))?;
-    match (answer.is_ok(), answer.errcode()) {
-        (true, _) => there(bench, bot, lobby, answer.text("room_id")).await,
-        (false, "M_NOT_FOUND") => Ok("is free; the room will be made at the first start".to_owned()),
-        _ => Err(format!("cannot be looked up ({}); look into the homeserver's log", answer.describe())),
+    match rooms::behind(bench, alias).await? {
+        Some(room_id) => there(bench, bot, lobby, &room_id).await,
+        None => Ok("is free; the room will be made at the first start".to_owned()),
     }
 }
 
 /// A room that is there is used as it is, unless agents could not speak in it.
 async fn there(bench: &Bench, bot: Bot, lobby: &Lobby, room_id: &str) -> Result<String, String> {
-    if bot == Bot::Ours && is_in(bench, room_id).await {
-        return match state(bench, room_id, "m.room.encryption").await {
+    if bot == Bot::Ours && rooms::has_bot(bench, room_id).await {
+        return match rooms::has_state(bench, room_id, "m.room.encryption").await {
             Some(true) => Err(encrypted(lobby)),
             _ => Ok(format!("is there, and the bot is in it ({room_id})")),
         };
@@ -47,22 +44,6 @@ fn open(lobby: &Lobby, room_id: &str, summary: &Answer) -> Result<String, String
         // The specification's default.
         "" | "public" => Ok(format!("is there; the bot will join it ({room_id})")),
         _ => Err(closed(lobby)),
-    }
-}
-
-async fn is_in(bench: &Bench, room_id: &str) -> bool {
-    state(bench, room_id, "m.room.create").await == Some(true)
-}
-
-/// Whether the room has this state; `None` where the bot may not know.
-async fn state(bench: &Bench, room_id: &str, event_type: &str) -> Option<bool> {
-    let bot = bench.config.bot().ok()?;
-    let path = ["v3", "rooms", room_id, "state", event_type, ""];
-    let answer = bench.probe.get(&path, &[("user_id", bot.as_str())]).await.ok()?;
-    match (answer.is_ok(), answer.errcode()) {
-        (true, _) => Some(true),
-        (false, "M_NOT_FOUND") => Some(false),
-        _ => None,
     }
 }
 

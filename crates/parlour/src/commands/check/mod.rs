@@ -13,6 +13,7 @@ mod ping;
 mod probe;
 mod proxies;
 mod report;
+mod rooms;
 mod storage;
 
 use std::path::Path;
@@ -46,7 +47,6 @@ async fn all(path: &Path, report: &mut Report) {
     let running = storage::check(&config, report);
     let listening = listen::check(&config, running, report);
     proxies::check(&config, report);
-    moderation::check(&config, report);
     let probe = Probe::new(&config, registration.as_ref(), report);
     let (Some(registration), Some(probe)) = (registration, probe) else { return };
     let bench = Bench { config, registration, probe };
@@ -66,4 +66,5 @@ async fn remote(bench: &Bench, listening: Listening, report: &mut Report) {
     tasks.ended().await;
     features::check(bench, &versions, bot, pinged, report).await;
     lobbies::check(bench, bot, report).await;
+    moderation::check(bench, bot, report).await;
 }

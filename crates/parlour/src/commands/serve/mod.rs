@@ -14,12 +14,7 @@ use parlour_matrix::Registration;
 use parlour_store::Store;
 
 use self::{figures::Figures, signals::Signals};
-use crate::{
-    cli,
-    config::{BAN_LISTS_UNUSED, Config},
-    failure::Failure,
-    socket, telemetry,
-};
+use crate::{cli, config::Config, failure::Failure, socket, telemetry};
 
 /// Work in progress may take this long once we are told to stop. The promise is 10 s in all.
 const PATIENCE: Duration = Duration::from_secs(9);
@@ -97,9 +92,6 @@ async fn begin(
     let router = build::router(config, registration, &app);
     tasks.spawn(parlour_api::serve(listener, router, tasks.clone()));
     app.start();
-    if config.names_ban_lists() {
-        tracing::warn!("moderation.ban_lists: {BAN_LISTS_UNUSED}");
-    }
     let (listen, public_url) = (config.server.listen, config.public_url());
     tracing::info!(%listen, public_url, version = env!("CARGO_PKG_VERSION"), "listening");
     Ok(())

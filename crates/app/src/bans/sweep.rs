@@ -1,0 +1,129 @@
+//! Whoever a list bans is banned from the rooms of the bridge, and let back in when no list does any more. Rooms of
+//! people are their moderators'.
+
+use std::sync::Arc;
+
+use parlour_domain::room::RoomKind;
+use parlour_matrix::{HsError, events::Power};
+use parlour_store::{ListedBan, Tx, Who};
+use ruma::{OwnedUserId, RoomId, UserId};
+
+use crate::{app::App, live::RoomLive, tasks::FollowError};
+
+const REASON: &str = "Banned by a ban list that the operator of this bridge follows.";
+const RETRY_MS: i64 = 30_000;
+
+impl App {
+    pub(super) async fn sweep_rooms(self: Arc<Self>) {
+        while !self.tasks.stopping() {
+            let done = self.sweep().await;
+            let again = async {
+                match done {
+                    true => std::future::pending().await,
+                    false => self.clock.sleep_until(self.now() + RETRY_MS).await,
+                }
+            };
+            tokio::select! {
+                () = self.bans.sweep.notified() => {}
+                () = again => {}
+                () = self.tasks.stopped() => {}
+            }
+        }
+    }
+
+    /// `false`: something is left to do.
+    async fn sweep(self: &Arc<Self>) -> bool {
+        let mut all = self.lift_bans().await;
+        for room in self.rooms.all() {
+            all &= self.ban_listed(&room).await & self.leave_barred(&room).await;
+        }
+        all
+    }
+
+    async fn ban_listed(&self, room: &RoomLive) -> bool {
+        let Some(keeper) = self.keeper(room) else { return true };
+        let here = room.with_members(|m| m.with_membership(|m| ["join", "invite", "knock"].contains(&m)));
+        let mut all = true;
+        for user_id in here.into_iter().filter(|user| self.is_barred(user) && may_ban(room, &keeper, user)) {
+            all &= done(self.ban_one(&keeper, &room.room_id, ListedBan { room: room.key, user_id }).await);
+        }
+        all
+    }
+
+    /// Noted before, so that it is known for ours whenever we end.
+    async fn ban_one(&self, keeper: &UserId, room: &RoomId, ban: ListedBan) -> Result<(), FollowError> {
+        let (noted, by) = (ban.clone(), self.by(Who::Bridge));
+        self.store.write(move |tx: &Tx<'_>| tx.put_listed_ban(&noted)).await?;
+        let banned = self.client.ban(keeper, room, &ban.user_id, Some(REASON)).await;
+        let is_final = banned.as_ref().err().is_some_and(HsError::is_final);
+        let write = move |tx: &Tx<'_>| match is_final {
+            true => tx.drop_listed_ban(&ban, None),
+            false => tx.listed_ban_is_set(&ban, &by),
+        };
+        if banned.is_ok() || is_final {
+            self.store.write(write).await?;
+        }
+        Ok(banned?)
+    }
+
+    /// Of those that were banned here; what a moderator did is the moderators' to undo.
+    async fn lift_bans(&self) -> bool {
+        let Ok(bans) = self.store.read(|r| r.listed_bans()).await else { return false };
+        let mut all = true;
+        for ban in bans.into_iter().filter(|ban| !self.is_barred(&ban.user_id)) {
+            all &= done(self.lift(ban).await);
+        }
+        all
+    }
+
+    /// The homeserver is asked how it stands: the event of a ban may not have come yet.
+    async fn lift(&self, ban: ListedBan) -> Result<(), FollowError> {
+        let mut lifted = None;
+        if let Some(room) = self.rooms.get(ban.room)
+            && let Some(keeper) = self.keeper(&room)
+            && self.client.membership(&keeper, &room.room_id, &ban.user_id).await?.as_deref() == Some("ban")
+        {
+            self.client.unban(&keeper, &room.room_id, &ban.user_id).await?;
+            lifted = Some(self.by(Who::Bridge));
+        }
+        Ok(self.store.write(move |tx: &Tx<'_>| tx.drop_listed_ban(&ban, lifted.as_ref())).await?)
+    }
+
+    /// Who keeps order in a room of the bridge.
+    fn keeper(&self, room: &RoomLive) -> Option<OwnedUserId> {
+        match (room.kind(), room.owner()) {
+            (RoomKind::Lobby, _) => Some(self.settings.bot.clone()),
+            (RoomKind::Private, Some(owner)) => {
+                let owner = self.agents.get(owner).filter(|a| a.is_in(room.key) && !room.closed())?;
+                Some(owner.user_id().to_owned())
+            }
+            (RoomKind::Private, None) => None,
+        }
+    }
+
+    /// Agents and bot do not stay in a room of people that a list bans.
+    async fn leave_barred(self: &Arc<Self>, room: &RoomLive) -> bool {
+        let of_people = room.kind() == RoomKind::Private && room.owner().is_none();
+        let inside = || room.with_members(|m| m.any_joined(|user| self.is_ours(user)));
+        if !of_people || !self.is_barred_room(&room.room_id) || !inside() {
+            return true;
+        }
+        let left = self.switch_off(room, Who::Bridge).await;
+        if let Err(fault) = &left {
+            tracing::info!(%fault, cause = fault.cause, room = %room.room_id, "cannot leave a banned room yet");
+        }
+        left.is_ok()
+    }
+}
+
+fn may_ban(room: &RoomLive, keeper: &UserId, user: &UserId) -> bool {
+    let may = |p: Power| p.level_of(keeper) >= p.ban && p.level_of(keeper) > p.level_of(user);
+    room.power().is_some_and(may)
+}
+
+/// What is refused for good is left; all else is tried again.
+fn done(deed: Result<(), FollowError>) -> bool {
+    let Err(error) = deed else { return true };
+    tracing::info!(%error, "cannot carry out a ban list everywhere yet");
+    error.is_final()
+}

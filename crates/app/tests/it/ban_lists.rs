@@ -1,0 +1,240 @@
+//! Whom a ban list names.
+
+use std::sync::Arc;
+
+use parlour_domain::fault::Code;
+use parlour_testkit::{Agent, Bridge, Call, Mishap, Person, Texts, When, eventually, homeserver::RoomSetup};
+use rstest::rstest;
+
+use crate::support::{code, pass_until};
+
+const ALIAS: &str = "#bans:example.org";
+
+/// A bridge that follows a list of Ada's. Eve is not in it yet.
+struct Watch {
+    bridge: Bridge,
+    ada: Person,
+    eve: Person,
+    list: String,
+    agent: Agent,
+}
+
+impl Watch {
+    async fn new() -> Self {
+        Self::of(RoomSetup { alias: Some("bans"), ..RoomSetup::default() }).await
+    }
+
+    async fn of(list: RoomSetup<'static>) -> Self {
+        let mut bridge = Bridge::prepare(|s| s.settings.ban_lists = vec![ALIAS.try_into().unwrap()]).await;
+        let (ada, eve) = (bridge.hs.person("ada"), bridge.hs.person("eve"));
+        let list = ada.make_room(&list);
+        bridge.boot().await;
+        bridge.ready().await;
+        let agent = bridge.join("Scout").await;
+        Self { bridge, ada, eve, list, agent }
+    }
+
+    async fn read(&self) {
+        let bot = self.bridge.settings.bot.clone();
+        pass_until(&self.bridge, "the bot is in the list", || {
+            self.bridge.hs.is_joined(&self.list, bot.as_str())
+        })
+        .await;
+    }
+
+    async fn has_rules(&self, rules: usize) {
+        let count = || self.bridge.app(|app| app.status().ban_lists.rules);
+        pass_until(&self.bridge, &format!("{rules} rules"), || count() == rules).await;
+    }
+
+    async fn list_eve(&self) -> String {
+        self.read().await;
+        let rule = self.ada.set_rule(&self.list, "user", &self.eve.user_id, Some("m.ban"));
+        self.has_rules(1).await;
+        rule
+    }
+
+    fn eve_in(&self, room: &str) -> String {
+        self.bridge.hs.membership(room, &self.eve.user_id)
+    }
+
+    async fn eve_is(&self, membership: &str, room: &str) {
+        let what = format!("Eve's membership is {membership}");
+        pass_until(&self.bridge, &what, || self.eve_in(room) == membership).await;
+    }
+
+    /// A room of Ada's in which Eve and the agent are.
+    async fn room_of_people(&self) -> String {
+        let room = self.ada.make_room(&RoomSetup::default());
+        self.eve.join(&room);
+        self.ada.invite(&room, self.agent.user_id.as_str());
+        eventually("the agent has a place", || async {
+            self.agent.me().await.unwrap().rooms.iter().any(|r| r.room_id == room).then_some(())
+        })
+        .await;
+        self.bridge.caught_up().await;
+        room
+    }
+}
+
+#[tokio::test]
+async fn who_is_listed_is_heard_by_nobody_and_banned_from_the_rooms_of_the_bridge() {
+    let mut watch = Watch::new().await;
+    let (lobby, people) = (watch.bridge.lobby(), watch.room_of_people().await);
+    let own = watch.agent.make_room("Den").await.unwrap().access.room.room_id.to_string();
+    watch.eve.join(&lobby);
+    watch.agent.invite(&own, &watch.eve.user_id, watch.bridge.stranger()).await.unwrap();
+    watch.eve.join(&own);
+    let before = watch.eve.say(&people, "before");
+    watch.list_eve().await;
+    watch.eve_is("ban", &lobby).await;
+    watch.eve_is("ban", &own).await;
+    assert_eq!(watch.eve_in(&people), "join", "that is for the room's moderators");
+    watch.bridge.crash().await;
+    watch.bridge.hs.go_down().await;
+    watch.bridge.boot().await;
+    watch.bridge.hs.come_up().await;
+    watch.bridge.ready().await;
+    watch.eve.edit(&people, &before, "changed");
+    watch.eve.say_to(&people, watch.agent.user_id.as_str(), "do as I say");
+    watch.ada.say(&people, "hello");
+    watch.bridge.caught_up().await;
+    assert_eq!(watch.agent.look().await.unwrap().texts(), ["before", "hello"]);
+}
+
+#[tokio::test]
+async fn who_comes_later_is_banned_when_they_come() {
+    let watch = Watch::new().await;
+    watch.list_eve().await;
+    let lobby = watch.bridge.lobby();
+    let own = watch.agent.make_room("Den").await.unwrap().access.room.room_id.to_string();
+    watch.bridge.caught_up().await;
+    watch.eve.join(&lobby);
+    watch.eve_is("ban", &lobby).await;
+    watch.eve.knock(&own);
+    watch.eve_is("ban", &own).await;
+    assert_eq!(watch.agent.list_knocks(&own).await.unwrap().len(), 0);
+    let invited = watch.agent.invite(&own, &watch.eve.user_id, watch.bridge.stranger()).await;
+    assert_eq!(code(invited), Code::Forbidden);
+}
+
+#[rstest]
+#[case::made_empty(false)]
+#[case::redacted(true)]
+#[tokio::test]
+async fn a_rule_that_is_taken_back_lets_back_in(#[case] redacted: bool) {
+    let watch = Watch::new().await;
+    let (lobby, bob) = (watch.bridge.lobby(), watch.bridge.hs.person("bob"));
+    watch.eve.join(&lobby);
+    let rule = watch.list_eve().await;
+    watch.eve_is("ban", &lobby).await;
+    // a ban of somebody else's
+    watch.ada.ban(&lobby, &bob.user_id);
+    if redacted {
+        watch.ada.redact(&watch.list, &rule);
+    } else {
+        watch.ada.set_rule(&watch.list, "user", &watch.eve.user_id, None);
+    }
+    watch.has_rules(0).await;
+    watch.eve_is("leave", &lobby).await;
+    assert_eq!(watch.bridge.hs.membership(&lobby, &bob.user_id), "ban");
+    watch.eve.join(&lobby);
+    watch.eve.say(&lobby, "I am back");
+    watch.bridge.caught_up().await;
+    assert_eq!(watch.agent.look().await.unwrap().texts(), ["I am back"]);
+}
+
+#[tokio::test]
+async fn a_list_that_the_config_names_no_more_is_forgotten() {
+    let mut watch = Watch::new().await;
+    let lobby = watch.bridge.lobby();
+    watch.eve.join(&lobby);
+    watch.list_eve().await;
+    watch.eve_is("ban", &lobby).await;
+    watch.bridge.settings.ban_lists.clear();
+    watch.bridge.restart().await;
+    watch.has_rules(0).await;
+    watch.eve_is("leave", &lobby).await;
+}
+
+#[tokio::test]
+async fn invitations_of_who_is_listed_are_declined() {
+    let watch = Watch::new().await;
+    watch.list_eve().await;
+    let (agent, bot) = (watch.agent.user_id.to_string(), watch.bridge.settings.bot.to_string());
+    let room = watch.eve.make_room(&RoomSetup { join_rule: "invite", ..RoomSetup::default() });
+    for guest in [&agent, &bot] {
+        watch.eve.invite(&room, guest);
+        pass_until(&watch.bridge, "declined", || watch.bridge.hs.membership(&room, guest) == "leave").await;
+    }
+    assert_eq!(watch.bridge.hs.members(&room), std::slice::from_ref(&watch.eve.user_id));
+}
+
+#[tokio::test]
+async fn agents_and_bot_leave_a_listed_room_and_go_into_none() {
+    let watch = Watch::new().await;
+    watch.read().await;
+    let (agent, bot) = (watch.agent.user_id.to_string(), watch.bridge.settings.bot.to_string());
+    let room = watch.room_of_people().await;
+    watch.ada.invite(&room, &bot);
+    pass_until(&watch.bridge, "the bot is in", || watch.bridge.hs.is_joined(&room, &bot)).await;
+    watch.ada.set_rule(&watch.list, "room", &room, Some("m.ban"));
+    let gone = |user: &str| watch.bridge.hs.membership(&room, user) == "leave";
+    pass_until(&watch.bridge, "both are out", || gone(&agent) && gone(&bot)).await;
+    watch.ada.invite(&room, &agent);
+    pass_until(&watch.bridge, "declined", || gone(&agent)).await;
+    assert!(watch.agent.me().await.unwrap().rooms.iter().all(|r| r.room_id != room));
+}
+
+#[tokio::test]
+async fn servers_and_patterns_count_but_nobody_at_home_goes_by_a_servers_rule() {
+    let watch = Watch::new().await;
+    watch.read().await;
+    let lobby = watch.bridge.lobby();
+    watch.eve.join(&lobby);
+    watch.ada.set_rule(&watch.list, "server", "*", Some("m.ban"));
+    watch.ada.set_rule(&watch.list, "user", "@agent_*:*", Some("m.ban"));
+    watch.ada.set_rule(&watch.list, "user", "@ev?:*", Some("m.ban"));
+    watch.has_rules(3).await;
+    watch.eve_is("ban", &lobby).await;
+    let here = [&watch.agent.user_id.to_string(), &watch.bridge.settings.bot.to_string()];
+    assert!(here.iter().all(|user| watch.bridge.hs.is_joined(&lobby, user)), "nobody of ours goes by a rule");
+    watch.ada.join(&lobby);
+    watch.ada.say(&lobby, "still here");
+    watch.bridge.caught_up().await;
+    assert_eq!(watch.agent.look().await.unwrap().texts(), ["still here"]);
+}
+
+/// The bot is a reader there, and nobody's servant.
+#[tokio::test]
+async fn a_list_that_takes_an_invitation_is_read_once_the_bot_has_one() {
+    let watch =
+        Watch::of(RoomSetup { alias: Some("bans"), join_rule: "invite", ..RoomSetup::default() }).await;
+    let bot = watch.bridge.settings.bot.to_string();
+    watch.bridge.hs.until_called(Call::ResolveAlias, 1).await;
+    watch.ada.set_rule(&watch.list, "user", &watch.eve.user_id, Some("m.ban"));
+    watch.ada.invite(&watch.list, &bot);
+    watch.has_rules(1).await;
+    watch.ada.say(&watch.list, "!agents help");
+    watch.bridge.caught_up().await;
+    assert_eq!(watch.bridge.hs.texts(&watch.list), ["!agents help"]);
+}
+
+#[tokio::test]
+async fn a_ban_that_cannot_be_carried_out_now_is_carried_out_later() {
+    let watch = Watch::new().await;
+    let lobby = watch.bridge.lobby();
+    watch.eve.join(&lobby);
+    watch.bridge.hs.next(Call::Ban, Mishap::bad_gateway(When::Before));
+    watch.list_eve().await;
+    watch.eve_is("ban", &lobby).await;
+    let app = watch.bridge.app(Arc::clone);
+    let told = eventually("the deed is told", || async {
+        let banned =
+            app.audit(i64::MAX, 100).await.unwrap().into_iter().filter(|e| e.deed == "member_banned");
+        let banned: Vec<_> = banned.map(|e| (e.by, e.room.map(|r| r.1.to_string()))).collect();
+        (!banned.is_empty()).then_some(banned)
+    })
+    .await;
+    assert_eq!(told, [("bridge".to_owned(), Some(lobby))]);
+}

@@ -1,0 +1,44 @@
+//! Joins of one room that overlap cost the homeserver up to twice as much each: one at a time, room by room.
+
+use std::time::Duration;
+
+use parlour_testkit::{Bridge, Call, Mishap, When, join};
+
+use crate::support::two_lobbies;
+
+/// Long enough for a second one to come in beside it, if it came.
+const A_JOIN: Duration = Duration::from_millis(10);
+
+#[tokio::test]
+async fn twenty_at_once_enter_a_lobby_one_by_one() {
+    let bridge = Bridge::start().await;
+    let (lobby, named) = (bridge.lobby(), bridge.hs.calls(Call::DisplayName));
+    bridge.hs.always(Call::Join, Mishap::Slow(A_JOIN));
+    let first = bridge.hs.hold(Call::Join, When::Before);
+    let asked: Vec<_> =
+        (0..20).map(|n| bridge.ask_in(join(&format!("Robin{n}x")), bridge.stranger())).collect();
+    first.arrived().await;
+    // all of them have nothing left to do but join
+    bridge.hs.until_called(Call::DisplayName, named + 20).await;
+    first.release();
+    for ask in asked {
+        let welcome = ask.await.unwrap();
+        assert!(bridge.hs.is_joined(&lobby, welcome.agent.user_id.as_str()));
+    }
+    assert_eq!(bridge.hs.most_at_once(Call::Join, &lobby), 1);
+}
+
+#[tokio::test]
+async fn a_join_that_takes_long_holds_up_its_own_room_only() {
+    let bridge = Bridge::with(two_lobbies).await;
+    let slow = bridge.hs.hold(Call::Join, When::Before);
+    let first = bridge.ask_in(join("Robin"), bridge.stranger());
+    slow.arrived().await;
+    let elsewhere = parlour_app::request::Join { room: Some("garden".to_owned()), ..join("Wren") };
+    let welcome = bridge.ask_in(elsewhere, bridge.stranger()).await.unwrap();
+    let garden = bridge.hs.room("garden").unwrap();
+    assert!(bridge.hs.is_joined(&garden, welcome.agent.user_id.as_str()));
+    assert!(!first.is_answered());
+    slow.release();
+    first.await.unwrap();
+}
