@@ -10,7 +10,7 @@ use tokio::task::block_in_place;
 
 use crate::common::text;
 use crate::kitchen::Kitchen;
-use crate::world::{World, agent_reads, person_reads, signed_device};
+use crate::world::{World, agent_reads, person_reads};
 
 /// The room's door is opened to knocks, and an agent stands before it; gives its puppet.
 async fn knocks(kitchen: &Kitchen, agent: &Agent) -> Result<String> {
@@ -28,7 +28,9 @@ async fn knocks(kitchen: &Kitchen, agent: &Agent) -> Result<String> {
     ensure!(reason.contains("is an AI agent and asks to be let in"), "no reason: {knock}");
     let puppet = text(&knock["stateKey"]).to_owned();
     // who invites it gives keys to what devices it has then
-    signed_device(&kitchen.ada, &puppet).await?;
+    let known = kitchen.ada.obey("devices", json!({"user": puppet})).await?;
+    let devices = known["devices"].as_array().map_or(0, Vec::len);
+    ensure!(devices == 1 && known["crossSigningKeys"] == true, "not one device with an identity: {known}");
     Ok(puppet)
 }
 
