@@ -61,7 +61,8 @@ async fn after_all_one_time_keys_were_claimed(
     trio.finish().await
 }
 
-/// The same while the bridge is down, and Synapse is restarted three times before it comes back.
+/// The same while the bridge is down, and Synapse is restarted three times before it comes back. Where keys are fetched, a
+/// restart of Synapse has nothing to lose that was to be pushed.
 #[tokio::test(flavor = "multi_thread")]
 async fn all_one_time_keys_are_claimed_while_the_bridge_is_down() -> Result<()> {
     let trio = Trio::start(Plan::default()).await?;
