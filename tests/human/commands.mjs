@@ -7,6 +7,9 @@ import { held, late, release } from "./session.mjs";
 /** How long a room may take into the client's sync. */
 const SYNC_MS = 20_000;
 
+/** How long a message is tried again. */
+const INSIST_MS = 60_000;
+
 export const commands = {
   // {name?, encrypted?, version?, invite[]?, history?, direct?}
   async create_room({ client }, c) {
@@ -20,10 +23,10 @@ export const commands = {
     await synced(client, made.room_id, c.encrypted);
     return { room: made.room_id };
   },
-  // {room}
+  // {room, encrypted?}
   async join({ client }, c) {
     const { roomId } = await client.joinRoom(c.room);
-    await synced(client, roomId);
+    await synced(client, roomId, c.encrypted);
     return { room: roomId };
   },
   leave: async ({ client }, c) => (await client.leave(c.room), {}),
@@ -37,6 +40,20 @@ export const commands = {
   // {room, text, mentions[]?, replyTo?, txn?}: the same txn again is the same event
   async send({ client }, c) {
     return sendContent(client, c, words(c.text, c));
+  },
+  // {room, text}: tries the same event again until the homeserver takes it, as clients do when somebody presses "retry"
+  async insist({ client }, c) {
+    const room = await synced(client, c.room);
+    const txn = client.makeTxnId();
+    let sending = client.sendEvent(c.room, "m.room.message", words(c.text, c), txn);
+    const event = room.getEventForTxnId(txn);
+    for (let tries = 1, end = Date.now() + INSIST_MS; ; tries++, await delay(50)) {
+      const eventId = await sending.then((sent) => sent.event_id, () => null);
+      // it may have come back though no answer has
+      if (eventId || !event.status) return { eventId: eventId ?? event.getId(), tries };
+      if (Date.now() > end) throw event.error;
+      sending = client.resendEvent(event, room);
+    }
   },
   // {room, eventId, text}
   async edit({ client }, c) {
@@ -96,6 +113,11 @@ export const commands = {
   // {strict}: keys only to and from devices that their owner cross-signed (MSC4153)
   async isolation({ client }, c) {
     client.getCrypto().setDeviceIsolationMode(c.strict ? new OnlySignedDevicesIsolationMode() : new AllDevicesIsolationMode(false));
+    return {};
+  },
+  // {on}: keys only to devices of users whom this person has verified, an option of many clients
+  async verified_only({ client }, c) {
+    client.getCrypto().globalBlacklistUnverifiedDevices = c.on;
     return {};
   },
   // {room}: the next message begins a new Megolm session

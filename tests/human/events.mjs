@@ -1,6 +1,6 @@
 // What a person's client shows, as JSON lines. Kinds: message, edit, reaction, redaction, redacted, undecryptable (told
 // again as what it is, with `late`, if its key comes after all), member, my_membership, state, typing, presence, receipt,
-// warning, other.
+// refusal (of a room key, by this client), warning, other.
 import { ClientEvent, MatrixEventEvent, RoomEvent, UserEvent } from "matrix-js-sdk";
 import { EventShieldReason } from "matrix-js-sdk/lib/crypto-api/index.js";
 
@@ -27,6 +27,12 @@ export function listen(client) {
     emit("presence", { sender: userId, presence, status: presenceStatusMsg }));
   client.on(RoomEvent.Receipt, (event, room) => onReceipt(event, room));
   client.on(ClientEvent.Event, (event) => event.getType() === "m.typing" && onTyping(client));
+}
+
+/** Tells whom this client says that they get no room key, and why. */
+export function tellRefusals({ messages }) {
+  for (const [user, devices] of Object.entries(messages))
+    for (const { code, room_id: room } of Object.values(devices)) emit("refusal", { room, user, code });
 }
 
 /** Looked for, as the client passes on what members do only in rooms into which it was not invited first. */

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { ClientEvent, createClient } from "matrix-js-sdk";
 import { logger } from "matrix-js-sdk/lib/logger.js";
-import { emit, listen } from "./events.mjs";
+import { emit, listen, tellRefusals } from "./events.mjs";
 
 const FIRST_SYNC_MS = 60_000;
 
@@ -39,6 +39,7 @@ function holdBack(url, init) {
 
 /** Fetches as ever, but takes its time over to-device messages while the client goes on. */
 async function fetchFn(url, init) {
+  if (String(url).includes("/sendToDevice/m.room_key.withheld/")) tellRefusals(JSON.parse(init.body));
   if (!String(url).includes("/sendToDevice/m.room.encrypted/")) return fetch(url, init);
   if (held.users.size) init = holdBack(url, init);
   if (!late.ms) return fetch(url, init);

@@ -8,7 +8,7 @@ use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
 use crate::http::{Answer, client, encode};
-use crate::time::{Deadline, fresh_uuid};
+use crate::time::{Deadline, fresh_uuid, until};
 
 /// How long a message may take from Synapse into an inbox on two busy cores.
 const HEAR: u64 = 60;
@@ -243,6 +243,34 @@ impl Agent {
     /// The bridge refuses.
     pub async fn look_up(&self, ids: &[&str]) -> Result<Value> {
         self.get(&format!("/me/messages/lookup?ids={}", encode(&ids.join(",")))).await?.expect(200)
+    }
+
+    /// Waits until this is among its rooms; gives what it is told of it.
+    ///
+    /// # Errors
+    /// It is not within a minute.
+    pub async fn until_in(&self, room: &str) -> Result<Value> {
+        until("a room among the agent's", HEAR, async || {
+            Ok(self.rooms().await?.into_iter().find(|r| r["matrixRoomId"] == room))
+        })
+        .await
+    }
+
+    /// Waits until this is not among its rooms any more.
+    ///
+    /// # Errors
+    /// It still is after a minute.
+    pub async fn until_out(&self, room: &str) -> Result<()> {
+        until("the room to be gone from the agent's", HEAR, async || {
+            let gone = self.rooms().await?.iter().all(|r| r["matrixRoomId"] != room);
+            Ok(gone.then_some(()))
+        })
+        .await
+    }
+
+    async fn rooms(&self) -> Result<Vec<Value>> {
+        let me = self.get("/me").await?.expect(200)?;
+        me["rooms"].as_array().cloned().context("no rooms")
     }
 
     /// A page of its room's history.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use parking_lot::Mutex;
@@ -30,6 +31,8 @@ pub struct Plan {
     pub proxy: bool,
     /// How the homeserver lets the bridge reach puppets' devices.
     pub devices: Devices,
+    /// The version of the rooms that are made without naming one; Synapse's own choice where there is none.
+    pub room_version: Option<&'static str>,
     /// The bot's localpart, and what puppets' begin with.
     pub names: (&'static str, &'static str),
     /// Further tables of the bridge's config.
@@ -54,6 +57,7 @@ impl Default for Plan {
             lobbies: vec!["lobby"],
             proxy: false,
             devices: Devices::Pushed,
+            room_version: None,
             names: ("parlour", "agent_"),
             more: "",
         }
@@ -64,7 +68,7 @@ impl Default for Plan {
 pub struct Stack {
     // Before the folder, so that both processes are gone when their files go.
     pub bridge: Bridge,
-    pub synapse: Synapse,
+    pub synapse: Arc<Synapse>,
     proxy: Option<Proxy>,
     folder: TempDir,
     secrets: Mutex<Vec<String>>,
@@ -90,7 +94,7 @@ impl Stack {
         if own_token {
             allow_logins(folder.path())?;
         }
-        let synapse = block_in_place(|| synapse(folder.path(), homeserver, &plan))?;
+        let synapse = Arc::new(block_in_place(|| synapse(folder.path(), homeserver, &plan))?);
         let secrets = Mutex::new(registration_secrets(folder.path())?);
         Ok(Self { bridge, synapse, proxy, folder, secrets, names: plan.names, told: false })
     }
@@ -199,6 +203,8 @@ fn synapse(folder: &Path, port: u16, plan: &Plan) -> Result<Synapse> {
     config.server_name = SERVER_NAME.to_owned();
     config.e2ee_flags = plan.devices == Devices::Pushed;
     config.registrations = vec![folder.join("registration.yaml")];
+    let version = plan.room_version.map(|version| ("default_room_version".to_owned(), json!(version)));
+    config.extra.extend(version);
     Synapse::start(config)
 }
 

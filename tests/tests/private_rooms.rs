@@ -8,7 +8,7 @@
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use parlour_tests::{Agent, Answer, Fault, Person, Plan, Stack, encode, until};
+use parlour_tests::{Agent, Answer, Fault, Person, Plan, Stack, encode};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -31,16 +31,6 @@ async fn make(owner: &Agent, name: &str) -> Result<Answer> {
 
 async fn enter(agent: &Agent, body: Value) -> Result<Answer> {
     agent.call(Method::POST, "/me/rooms", Some(&body)).await
-}
-
-/// Waits until the agent is told that it is in this room.
-async fn is_in(agent: &Agent, room: &str) -> Result<Value> {
-    until("a room among the agent's", 60, async || {
-        let me = agent.get("/me").await?.expect(200)?;
-        let rooms = me["rooms"].as_array().cloned().unwrap_or_default();
-        Ok(rooms.into_iter().find(|r| r["matrixRoomId"] == room))
-    })
-    .await
 }
 
 async fn membership(person: &Person, room: &str, user: &str) -> Result<String> {
@@ -105,7 +95,7 @@ async fn by_code_by_knock_by_invitation_and_out_again() -> Result<()> {
     let admitted = manage(&owner, Method::PUT, &number, &at, None).await?.expect(200)?;
     assert_eq!(admitted["agent"]["displayName"], guest.display_name);
     assert_eq!(membership(&ada, &room, &guest_id).await?, "join");
-    is_in(&guest, &room).await?;
+    guest.until_in(&room).await?;
 
     // a stranger by knocking alone, turned away
     let body = json!({"name": "Stranger", "room": number});
@@ -148,7 +138,7 @@ async fn a_room_whose_answer_is_lost_is_one_room() -> Result<()> {
     ensure!([201, 503].contains(&first.status), "{first:?}");
     let again = make(&owner, "Den").await?.expect(200)?;
     assert_eq!(again["created"], false);
-    is_in(&owner, text(&again["room"]["matrixRoomId"])).await?;
+    owner.until_in(text(&again["room"]["matrixRoomId"])).await?;
     stack.bridge.restart().await?;
     assert_eq!(make(&owner, "Den").await?.expect(200)?["code"], again["code"]);
     let me = owner.get("/me").await?.expect(200)?;
@@ -213,7 +203,7 @@ async fn in_rooms_of_people() -> Result<()> {
         let invite = format!("/rooms/{}/invite", encode(&room));
         ada.call(Method::POST, &invite, Some(&json!({"user_id": puppet}))).await?.expect(200)?;
         ada.call(Method::POST, &invite, Some(&json!({"user_id": "@agent_nobody:hs.test"}))).await?;
-        let known = is_in(&scout, &room).await?;
+        let known = scout.until_in(&room).await?;
         assert_eq!(known["name"], "Ada's");
         let hello = ada.say(&room, "hello").await?;
         scout.hear(&hello).await?;
@@ -232,7 +222,7 @@ async fn in_rooms_of_people() -> Result<()> {
         let new = text(&answer["replacement_room"]).to_owned();
         let invite = format!("/rooms/{}/invite", encode(&new));
         ada.call(Method::POST, &invite, Some(&json!({"user_id": puppet}))).await?.expect(200)?;
-        let moved = is_in(&scout, &new).await?;
+        let moved = scout.until_in(&new).await?;
         assert_eq!(moved["catalogId"], known["catalogId"], "the same number");
         let on = ada.say(&new, "here we are").await?;
         scout.hear(&on).await?;
@@ -250,12 +240,7 @@ async fn in_rooms_of_people() -> Result<()> {
         // put out by a person
         let kick = format!("/rooms/{}/kick", encode(&new));
         ada.call(Method::POST, &kick, Some(&json!({"user_id": puppet}))).await?.expect(200)?;
-        until("the room to be gone from the agent's", 60, async || {
-            let me = scout.get("/me").await?.expect(200)?;
-            let rooms = me["rooms"].as_array().cloned().unwrap_or_default();
-            Ok(rooms.iter().all(|r| r["matrixRoomId"] != new).then_some(()))
-        })
-        .await?;
+        scout.until_out(&new).await?;
     }
     stack.finish().await
 }

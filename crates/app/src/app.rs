@@ -158,6 +158,7 @@ impl App {
         self.start_carrying();
         self.start_housekeeping();
         self.start_watching_devices();
+        self.start_asking_for_keys();
         self.start_following();
         self.start_silencing();
         self.start_telling_of_loops();

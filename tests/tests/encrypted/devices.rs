@@ -1,8 +1,9 @@
 //! Devices come, and keys run out.
 
 use anyhow::{Result, ensure};
-use parlour_tests::{Client, Devices, Human, Plan, until};
+use parlour_tests::{Client, Deadline, Devices, Human, Person, Plan, until};
 use reqwest::Method;
+use rstest::rstest;
 use serde_json::json;
 use tokio::task::block_in_place;
 
@@ -12,9 +13,12 @@ use crate::world::{Trio, agent_reads, person_reads, signed_device};
 /// More than any puppet has one-time keys.
 const CLAIMS: usize = 120;
 
+#[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_persons_new_device_while_the_bridge_was_down() -> Result<()> {
-    let trio = Trio::start(Plan::default()).await?;
+async fn a_persons_new_device_while_the_bridge_was_down(
+    #[values(Devices::Pushed, Devices::Pulled, Devices::OwnToken)] devices: Devices,
+) -> Result<()> {
+    let trio = Trio::start(Plan { devices, ..Plan::default() }).await?;
     trio.all_talk("one device").await?;
     let stack = &trio.world.stack;
     stack.bridge.stop().await?;
@@ -41,9 +45,12 @@ async fn a_persons_new_device_while_the_bridge_was_down() -> Result<()> {
 }
 
 /// Somebody claims all one-time keys of a puppet; the fallback key serves until there are new ones.
+#[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn after_all_one_time_keys_were_claimed() -> Result<()> {
-    let trio = Trio::start(Plan::default()).await?;
+async fn after_all_one_time_keys_were_claimed(
+    #[values(Devices::Pushed, Devices::Pulled, Devices::OwnToken)] devices: Devices,
+) -> Result<()> {
+    let trio = Trio::start(Plan { devices, ..Plan::default() }).await?;
     let (puppet, device) = listener(&trio).await?;
     claim_all(&trio, &puppet, &device).await?;
     // A new device has no session with the puppet yet and has to claim a key, too.
@@ -82,11 +89,46 @@ async fn all_one_time_keys_are_claimed_while_the_bridge_is_down() -> Result<()> 
 async fn claim_all(trio: &Trio, puppet: &str, device: &str) -> Result<()> {
     let mallory = trio.world.stack.person("mallory")?;
     for _ in 0..CLAIMS {
-        let body = json!({"one_time_keys": {puppet: {device: "signed_curve25519"}}});
-        let claimed = mallory.call(Method::POST, "/keys/claim", Some(&body)).await?.expect(200)?;
-        ensure!(claimed["one_time_keys"][puppet][device].is_object(), "no key and no fallback: {claimed}");
+        claim(&mallory, puppet, device).await?;
     }
     Ok(())
+}
+
+async fn claim(person: &Person, puppet: &str, device: &str) -> Result<()> {
+    let body = json!({"one_time_keys": {puppet: {device: "signed_curve25519"}}});
+    let claimed = person.call(Method::POST, "/keys/claim", Some(&body)).await?.expect(200)?;
+    ensure!(claimed["one_time_keys"][puppet][device].is_object(), "no key and no fallback: {claimed}");
+    Ok(())
+}
+
+/// Whoever is told of a new device finds a key of it to claim at once. A client that finds none gives the device no room
+/// keys for a while, and what is said meanwhile is never read there.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_device_can_be_written_to_as_soon_as_it_is_seen() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    let (puppet, mut device) = listener(&trio).await?;
+    let mallory = trio.world.stack.person("mallory")?;
+    for _ in 0..4 {
+        trio.world.stack.delete_device(&puppet, &device).await?;
+        let other = another_seen(&mallory, &puppet, &device).await?;
+        claim(&mallory, &puppet, &other).await?;
+        hears_with_another(&trio, &puppet, &device).await?;
+        device = other;
+    }
+    trio.finish().await
+}
+
+/// Looks as often as it can.
+async fn another_seen(person: &Person, puppet: &str, device: &str) -> Result<String> {
+    let (body, deadline) = (json!({"device_keys": {puppet: []}}), Deadline::after(60));
+    loop {
+        let known = person.call(Method::POST, "/keys/query", Some(&body)).await?.expect(200)?;
+        let mut devices = known["device_keys"][puppet].as_object().into_iter().flat_map(|all| all.keys());
+        if let Some(other) = devices.find(|id| *id != device) {
+            return Ok(other.clone());
+        }
+        deadline.check("another device")?;
+    }
 }
 
 /// What an operator of the homeserver may do by mistake: when the agent speaks next, it does so from a new device, signed

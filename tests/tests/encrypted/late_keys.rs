@@ -3,23 +3,28 @@
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use parlour_tests::Plan;
+use parlour_tests::{Devices, Plan};
+use rstest::rstest;
 use serde_json::json;
 
 use crate::world::{Trio, reads_nothing_of};
 
+#[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_comes_8_s_late() -> Result<()> {
-    a_key_that_comes_late(8).await
+async fn a_key_that_comes_8_s_late(
+    #[values(Devices::Pushed, Devices::Pulled, Devices::OwnToken)] devices: Devices,
+) -> Result<()> {
+    a_key_that_comes_late(8, devices).await
 }
 
+/// On one way only, as it takes its time: the ways differ in how a key comes, and that the story above shows.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_comes_90_s_late() -> Result<()> {
-    a_key_that_comes_late(90).await
+    a_key_that_comes_late(90, Devices::Pushed).await
 }
 
-async fn a_key_that_comes_late(seconds: u64) -> Result<()> {
-    let trio = Trio::start(Plan::default()).await?;
+async fn a_key_that_comes_late(seconds: u64, devices: Devices) -> Result<()> {
+    let trio = Trio::start(Plan { devices, ..Plan::default() }).await?;
     trio.all_talk("punctuality").await?;
     let (ada, room) = (&trio.ada, &trio.room.id);
     let words = "with a late key";

@@ -9,10 +9,13 @@
 mod common;
 
 mod bot;
+mod changes;
 mod clients;
 mod devices;
 mod kill;
+mod kitchen;
 mod late_keys;
+mod lazy_devices;
 mod membership;
 mod outages;
 mod people_rooms;
@@ -23,5 +26,7 @@ mod sends;
 mod shared_history;
 mod switched;
 mod talk;
+mod verified_only;
+mod version_10;
 mod withheld;
 mod world;

@@ -3,12 +3,15 @@
 use std::collections::HashSet;
 
 use anyhow::{Result, ensure};
-use parlour_tests::{Client, Plan};
+use parlour_tests::{Client, Devices, Plan};
 use reqwest::Method;
+use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::common::text;
-use crate::world::{Room, Trio, agent_reads, person_reads, reads_nothing_of};
+use crate::world::{Trio, World, agent_reads, person_reads, reads_nothing_of};
+
+/// So many messages take the homeserver a while to bring.
+const PILED_UP: usize = 100;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_late_agent_reads_nothing_from_before() -> Result<()> {
@@ -44,10 +47,7 @@ async fn an_agent_is_removed_and_let_back_in() -> Result<()> {
     let trio = Trio::start(Plan::default()).await?;
     let (world, room) = (&trio.world, &trio.room);
     trio.all_talk("old times").await?;
-    let puppet = trio.ada.raw.member_named(&room.id, &trio.guest.display_name).await?;
-    let path = format!("/me/private-rooms/{}/agents/{}", room.number, trio.guest.agent_id);
-    trio.owner.call(Method::DELETE, &path, None).await?.expect(204)?;
-    trio.ada.see_member(&room.id, &puppet, "leave").await?;
+    trio.guest_goes().await?;
 
     let away = "said while it was away";
     let event_id = world.human_says(&trio.ada, &room.id, away).await?;
@@ -59,11 +59,7 @@ async fn an_agent_is_removed_and_let_back_in() -> Result<()> {
         .await?
         .refusal(404, "room_not_joined")?;
 
-    let fresh =
-        trio.owner.call(Method::PUT, &format!("/me/private-rooms/{}/code", room.number), None).await?;
-    let fresh = Room { code: text(&fresh.expect(200)?["code"]["code"]).to_owned(), ..room.clone() };
-    world.stack.keep_secret(&fresh.code);
-    trio.guest.call(Method::POST, "/me/rooms", Some(&json!({"code": fresh.code}))).await?.expect(200)?;
+    trio.guest_comes_back().await?;
     let hidden = [(event_id, away), (from_owner, "said by the owner meanwhile")];
     reads_nothing_of(&trio.guest, &hidden).await?;
     trio.all_talk("new times").await?;
@@ -72,9 +68,12 @@ async fn an_agent_is_removed_and_let_back_in() -> Result<()> {
 }
 
 /// The person and the newcomer speak as soon as they see each other.
+#[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn speaking_in_the_second_of_a_join() -> Result<()> {
-    let trio = Trio::start(Plan::default()).await?;
+async fn speaking_in_the_second_of_a_join(
+    #[values(Devices::Pushed, Devices::Pulled, Devices::OwnToken)] devices: Devices,
+) -> Result<()> {
+    let trio = Trio::start(Plan { devices, ..Plan::default() }).await?;
     let (world, room) = (&trio.world, &trio.room);
     trio.all_talk("who will come").await?;
     for round in 0..4 {
@@ -110,9 +109,12 @@ fn puppet_that_joined(event: &Value) -> Option<&str> {
 }
 
 /// A person accepts and reads at once what the agents say in that second.
+#[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn agents_speak_in_the_second_of_a_persons_join() -> Result<()> {
-    let trio = Trio::start(Plan::default()).await?;
+async fn agents_speak_in_the_second_of_a_persons_join(
+    #[values(Devices::Pushed, Devices::Pulled, Devices::OwnToken)] devices: Devices,
+) -> Result<()> {
+    let trio = Trio::start(Plan { devices, ..Plan::default() }).await?;
     let (world, room) = (&trio.world, &trio.room);
     trio.all_talk("who else").await?;
     let bob = world.human("bob", Client::Js).await?;
@@ -128,4 +130,56 @@ async fn agents_speak_in_the_second_of_a_persons_join() -> Result<()> {
     trio.human_talks(&bob, "good to be here").await?;
     let Trio { world, room, ada, .. } = trio;
     world.finish(&room.id, &[&ada, &bob]).await
+}
+
+/// What is said right after an invitation is for the invited as well, though its event has not come back to the bridge.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_speaks_at_once_to_whom_it_has_invited() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    trio.all_talk("who is missing").await?;
+    let bob = trio.world.human("bob", Client::Js).await?;
+    let path = format!("/me/private-rooms/{}/invitations", trio.room.number);
+    let body = json!({"accountId": bob.user_id});
+    trio.owner.call(Method::POST, &path, Some(&body)).await?.expect(204)?;
+    let said = trio.world.agent_says(&trio.owner, "come in and sit down").await?;
+    bob.accept(&trio.room.id).await?;
+    person_reads(&bob, &said, "come in and sit down").await?;
+    trio.human_talks(&bob, "here I am").await?;
+    let Trio { world, room, ada, .. } = trio;
+    world.finish(&room.id, &[&ada, &bob]).await
+}
+
+/// The bridge has been away while much was said and somebody came in, and an agent speaks before the homeserver has told
+/// of that.
+#[tokio::test(flavor = "multi_thread")]
+async fn somebody_came_in_while_the_bridge_was_down() -> Result<()> {
+    let world = World::start(Plan::default()).await?;
+    let scout = world.stack.agent("Scout", None).await?;
+    let (ada, bob) = (world.human("ada", Client::Js).await?, world.human("bob", Client::Js).await?);
+    let lobby = ada.raw.join(&scout.room).await?;
+    let puppet = ada.raw.member_named(&lobby, &scout.display_name).await?;
+    let made =
+        ada.obey("create_room", json!({"name": "Porch", "encrypted": true, "invite": [puppet]})).await?;
+    let room = made["room"].as_str().unwrap_or_default().to_owned();
+    scout.until_in(&room).await?;
+    let scout = scout.turned_to(&room);
+    let said = world.agent_says(&scout, "who is there").await?;
+    person_reads(&ada, &said, "who is there").await?;
+
+    let bridge = &world.stack.bridge;
+    bridge.stop().await?;
+    for number in 0..PILED_UP {
+        ada.raw.say(&lobby, &format!("number {number}")).await?;
+    }
+    ada.obey("invite", json!({"room": room, "user": bob.user_id})).await?;
+    bob.accept(&room).await?;
+    bridge.start()?;
+    bridge.ready().await?;
+    let said = world.agent_says(&scout, "good evening to all").await?;
+    for human in [&ada, &bob] {
+        person_reads(human, &said, "good evening to all").await?;
+    }
+    let answer = world.human_says(&bob, &room, "good evening").await?;
+    agent_reads(&scout, &answer, "good evening").await?;
+    world.finish(&room, &[&ada, &bob]).await
 }

@@ -1,16 +1,20 @@
 //! One side is away for a while: each message is read once by everyone who should.
 
 use anyhow::{Result, ensure};
-use parlour_tests::Plan;
+use parlour_tests::{Devices, Plan};
+use rstest::rstest;
 use serde_json::{Value, json};
-use tokio::task::block_in_place;
+use tokio::task::{block_in_place, spawn_blocking};
 
 use crate::common::text;
 use crate::world::{Trio, agent_reads, person_reads};
 
+#[rstest]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_speaks_while_the_bridge_is_down() -> Result<()> {
-    let trio = Trio::start(Plan::default()).await?;
+async fn a_person_speaks_while_the_bridge_is_down(
+    #[values(Devices::Pushed, Devices::Pulled, Devices::OwnToken)] devices: Devices,
+) -> Result<()> {
+    let trio = Trio::start(Plan { devices, ..Plan::default() }).await?;
     trio.all_talk("before it goes").await?;
     for (round, killed) in [false, true].into_iter().enumerate() {
         let before = trio.agents().map(|agent| agent.heard().len());
@@ -84,4 +88,55 @@ async fn an_agent_speaks_while_synapse_is_down() -> Result<()> {
     let shown: Vec<Value> = trio.ada.events().into_iter().filter(|e| e["body"] == words).collect();
     ensure!(shown.len() == 1, "more than once: {shown:?}");
     trio.finish().await
+}
+
+/// Their client tries the same event again until Synapse takes it; the second time Synapse is killed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_insists_while_synapse_restarts() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    trio.all_talk("a good line").await?;
+    let mut said = Vec::new();
+    for round in 0..3 {
+        if round == 2 {
+            trio.ada.obey("new_session", json!({"room": trio.room.id})).await?;
+        }
+        said.extend(insists_over_a_restart(&trio, round).await?);
+    }
+    for agent in trio.agents() {
+        for (event_id, words) in &said {
+            agent_reads(agent, event_id, words).await?;
+        }
+    }
+    // whatever else there was has come by then
+    trio.all_talk("the line being good again").await?;
+    for agent in trio.agents() {
+        for (_, words) in &said {
+            let heard = agent.heard().iter().filter(|m| m["conversation"]["text"] == words.as_str()).count();
+            ensure!(heard == 1, "{words:?} was heard {heard} times by {}", agent.display_name);
+        }
+    }
+    trio.finish().await
+}
+
+/// Speaks until Synapse is back; event ids and words.
+async fn insists_over_a_restart(trio: &Trio, round: usize) -> Result<Vec<(String, String)>> {
+    let synapse = trio.world.stack.synapse.clone();
+    let restart = spawn_blocking(move || {
+        if round == 1 {
+            synapse.kill();
+        }
+        synapse.restart()
+    });
+    let (mut said, mut tries) = (Vec::new(), 0);
+    while !restart.is_finished() || said.is_empty() {
+        let words = format!("insisted on {} in round {round}", said.len());
+        trio.world.note(&words);
+        let sent = trio.ada.obey("insist", json!({"room": trio.room.id, "text": words})).await?;
+        tries += sent["tries"].as_u64().unwrap_or_default();
+        said.push((text(&sent["eventId"]).to_owned(), words));
+    }
+    restart.await??;
+    // with a new session it is the key that is tried again, inside the client
+    ensure!(round == 2 || tries > said.len() as u64, "nothing was tried twice: {said:?}");
+    Ok(said)
 }

@@ -1,7 +1,7 @@
 //! Rooms that people made, and into which they invite an agent's puppet themselves.
 
 use anyhow::{Result, ensure};
-use parlour_tests::{Agent, Client, Plan, until};
+use parlour_tests::{Client, Plan};
 use serde_json::json;
 
 use crate::world::{World, agent_reads, person_reads};
@@ -28,7 +28,7 @@ async fn in_a_room_of(version: &str) -> Result<()> {
     let room = made["room"].as_str().unwrap_or_default().to_owned();
     ada.see_member(&room, &puppet, "join").await?;
     let scout = scout.turned_to(&room);
-    is_among_its_rooms(&scout, &room).await?;
+    scout.until_in(&room).await?;
     for round in 0..2 {
         let (asked, answered) = (format!("a question in {version}, {round}"), format!("an answer, {round}"));
         let event_id = world.human_says(&ada, &room, &asked).await?;
@@ -40,13 +40,4 @@ async fn in_a_room_of(version: &str) -> Result<()> {
     let create = ada.raw.state(&room, "m.room.create").await?;
     ensure!(create["room_version"] == version, "another version: {create}");
     world.finish(&room, &[&ada]).await
-}
-
-async fn is_among_its_rooms(agent: &Agent, room: &str) -> Result<()> {
-    until("the room to be among the agent's", 60, async || {
-        let me = agent.get("/me").await?.expect(200)?;
-        let mut rooms = me["rooms"].as_array().into_iter().flatten();
-        Ok(rooms.any(|r| r["matrixRoomId"] == room).then_some(()))
-    })
-    .await
 }

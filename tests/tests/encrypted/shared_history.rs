@@ -13,15 +13,6 @@ async fn makes(ada: &Human, name: &str, invite: &[&str]) -> Result<String> {
     Ok(ada.obey("create_room", made).await?["room"].as_str().unwrap_or_default().to_owned())
 }
 
-async fn has_room(agent: &Agent, room: &str) -> Result<()> {
-    until("the room to be among the agent's", 60, async || {
-        let me = agent.get("/me").await?.expect(200)?;
-        let mut rooms = me["rooms"].as_array().into_iter().flatten();
-        Ok(rooms.any(|r| r["matrixRoomId"] == room).then_some(()))
-    })
-    .await
-}
-
 /// Waits until the agent's history of the room has the event, from before it came.
 async fn has_history(agent: &Agent, event_id: &str, words: &str) -> Result<()> {
     until(&format!("{words:?} in the history"), 60, async || {
@@ -62,7 +53,7 @@ async fn the_history_that_a_person_shares_is_read_by_whom_it_was_shared_with() -
     ada.raw.call(Method::POST, &invite, Some(&json!({"user_id": puppet[1]}))).await?.expect(200)?;
     ada.see_member(&room, &puppet[1], "join").await?;
     let second = second.turned_to(&room);
-    has_room(&second, &room).await?;
+    second.until_in(&room).await?;
     let hidden = [(old.clone(), "long ago"), (later.clone(), "said a while ago")];
     reads_nothing_of(&second, &hidden).await?;
     let now = world.human_says(&ada, &room, "said to the second").await?;
@@ -71,7 +62,7 @@ async fn the_history_that_a_person_shares_is_read_by_whom_it_was_shared_with() -
     ada.obey("invite", json!({"room": room, "user": puppet[0]})).await?;
     ada.see_member(&room, &puppet[0], "join").await?;
     let first = first.turned_to(&room);
-    has_room(&first, &room).await?;
+    first.until_in(&room).await?;
     has_history(&first, &old, "said otherwise long ago").await?;
     has_history(&first, &later, "said a while ago").await?;
     has_history(&first, &now, "said to the second").await?;

@@ -1,18 +1,17 @@
 //! A person gives keys to some agents and not to others, edits and deletes: nobody reads a word that was not for them,
 //! and everybody reads what was.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use parlour_tests::{Agent, Plan, until};
-use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::common::text;
-use crate::world::{Room, Trio, agent_reads, reads_nothing_of};
+use crate::world::{Trio, agent_reads, reads_nothing_of};
 
 impl Trio {
     /// Room keys of the person do not reach the agent's puppet from now on.
     async fn hold_keys(&self, agent: &Agent) -> Result<String> {
-        let puppet = self.ada.raw.member_named(&self.room.id, &agent.display_name).await?;
+        let puppet = self.puppet(agent).await?;
         self.ada.obey("hold_keys", json!({"user": puppet})).await?;
         self.new_session().await?;
         Ok(puppet)
@@ -157,21 +156,13 @@ async fn an_edit_made_while_the_agent_was_away() -> Result<()> {
     trio.all_talk("being there").await?;
     let (world, guest) = (&trio.world, &trio.guest);
     let first = trio.human_talks(&trio.ada, "as it was said").await?;
-    let puppet = trio.ada.raw.member_named(&trio.room.id, &guest.display_name).await?;
-    let agents = format!("/me/private-rooms/{}/agents/{}", trio.room.number, guest.agent_id);
-    trio.owner.call(Method::DELETE, &agents, None).await?.expect(204)?;
-    trio.ada.see_member(&trio.room.id, &puppet, "leave").await?;
+    trio.guest_goes().await?;
     let edit = trio.edits(&first, "as it was meant").await?;
     let away = world.human_says(&trio.ada, &trio.room.id, "not for the guest").await?;
     agent_reads(&trio.owner, &away, "not for the guest").await?;
     reads_as(&trio.owner, &first, "as it was meant").await?;
 
-    let code = format!("/me/private-rooms/{}/code", trio.room.number);
-    let code: Value = trio.owner.call(Method::PUT, &code, None).await?.expect(200)?;
-    let code = code["code"]["code"].as_str().context("no code")?.to_owned();
-    let fresh = Room { code, ..trio.room.clone() };
-    world.stack.keep_secret(&fresh.code);
-    guest.call(Method::POST, "/me/rooms", Some(&json!({"code": fresh.code}))).await?.expect(200)?;
+    trio.guest_comes_back().await?;
     trio.all_talk("being back").await?;
     reads_as(guest, &first, "as it was said").await?;
     never_reads(guest, &[&first, &edit], "as it was meant").await?;

@@ -174,6 +174,29 @@ impl Trio {
         Ok(event_id)
     }
 
+    /// The Matrix id of an agent of the room.
+    pub(crate) async fn puppet(&self, agent: &Agent) -> Result<String> {
+        self.ada.raw.member_named(&self.room.id, &agent.display_name).await
+    }
+
+    /// The owner removes the guest, and the person sees it go.
+    pub(crate) async fn guest_goes(&self) -> Result<()> {
+        let puppet = self.puppet(&self.guest).await?;
+        let path = format!("/me/private-rooms/{}/agents/{}", self.room.number, self.guest.agent_id);
+        self.owner.call(Method::DELETE, &path, None).await?.expect(204)?;
+        self.ada.see_member(&self.room.id, &puppet, "leave").await.map(drop)
+    }
+
+    /// The guest comes back with a code that was made since.
+    pub(crate) async fn guest_comes_back(&self) -> Result<()> {
+        let path = format!("/me/private-rooms/{}/code", self.room.number);
+        let made = self.owner.call(Method::PUT, &path, None).await?.expect(200)?;
+        let code = made["code"]["code"].as_str().context("no code")?;
+        self.world.stack.keep_secret(code);
+        let body = json!({"code": code});
+        self.guest.call(Method::POST, "/me/rooms", Some(&body)).await?.expect(200).map(drop)
+    }
+
     pub(crate) async fn finish(self) -> Result<()> {
         let Self { world, room, owner, guest, ada } = self;
         for agent in [owner, guest] {

@@ -18,7 +18,7 @@ use ruma::{OwnedDeviceId, OwnedUserId, UserId};
 use secrecy::SecretString;
 use tokio::sync::Notify;
 
-use super::{DeviceError, Held, reads::Reads};
+use super::{DeviceError, Held, awaited::Awaited, reads::Reads};
 use crate::{crypto_rows::CryptoRows, view::DeviceWay};
 
 /// A machine that nobody has used for so long is let go.
@@ -33,6 +33,7 @@ pub(crate) struct Keyring {
     pub(crate) many: Arc<tokio::sync::Mutex<()>>,
     /// The key counts that came last, as they came: the same again are no news.
     pub(crate) last_counts: Mutex<(String, String)>,
+    pub(crate) awaited: Awaited,
     /// Counts the starts and outages after which nobody's devices are known for sure.
     pub(super) doubts: AtomicU64,
     /// The homeserver was seen to push messages for devices, and what it has left of their keys.
@@ -87,6 +88,7 @@ impl Keyring {
             sealing,
             many: Arc::default(),
             last_counts: Mutex::default(),
+            awaited: Awaited::default(),
             doubts: AtomicU64::new(1),
             pushes: Default::default(),
             way: Mutex::default(),
@@ -171,6 +173,14 @@ impl Keyring {
     /// Whether news of devices come by themselves.
     pub(crate) fn is_pushed(&self) -> bool {
         self.pushes.iter().all(|seen| seen.load(Ordering::Relaxed))
+    }
+
+    /// A puppet has no key for something that it saw. Pushed, it comes by itself.
+    pub(crate) fn lacks(&self, user: &UserId, session: &str, now_ms: i64) {
+        let [messages, _] = &self.pushes;
+        if !messages.load(Ordering::Relaxed) {
+            self.awaited.lack(user, session, now_ms);
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

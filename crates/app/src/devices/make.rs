@@ -161,6 +161,7 @@ impl App {
 
     /// Signs a new device with the identity that the puppet had; without it, the puppet gets a new one.
     async fn take_over_identity(&self, slot: &Arc<Slot>, seeds: &[u8]) -> Result<(), DeviceError> {
+        self.upload_one_time_keys(slot).await?;
         self.settle_in_conversation(slot).await?;
         let adopted = {
             let mut held = self.hold(slot).await?;
@@ -177,6 +178,21 @@ impl App {
             Err(error) => return Err(error),
         };
         self.carry_requests(slot, requests).await?;
+        Ok(())
+    }
+
+    /// Before the device's own keys: people are told of those at once, and a client that finds no one-time key then gives
+    /// the device no room keys for a while. A homeserver takes the two apart, also where they come in one request.
+    async fn upload_one_time_keys(&self, slot: &Arc<Slot>) -> Result<(), DeviceError> {
+        let device = slot.device().ok_or(DeviceError::NoDevice)?;
+        let requests = {
+            let mut held = self.hold(slot).await?;
+            let requests = held.outgoing().await;
+            self.after_call(&mut held, requests).await?
+        };
+        for call in requests.iter().filter_map(|request| request.call.one_time_keys_alone()) {
+            self.client.carry(device.who(&slot.user), &call).await?;
+        }
         Ok(())
     }
 

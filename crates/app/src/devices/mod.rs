@@ -4,6 +4,7 @@
 //! several machines at once takes [`Keyring::many`] first; all others hold one at a time and wait for nothing else but
 //! the store meanwhile.
 
+mod awaited;
 mod converse;
 mod held;
 mod history;
@@ -21,7 +22,7 @@ use parlour_matrix::{HsError, crypto::CryptoError};
 use parlour_store::StoreError;
 pub(crate) use seal::ciphertext_digest;
 
-use crate::app::App;
+use crate::{app::App, survey::SurveyError};
 
 /// What keeps a device from its work.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +43,15 @@ pub(crate) enum DeviceError {
     NoEnd,
     #[error("it is not known yet whether the database is an old one put back")]
     RunUnknown,
+}
+
+impl From<SurveyError> for DeviceError {
+    fn from(error: SurveyError) -> Self {
+        match error {
+            SurveyError::Homeserver(error) => Self::Homeserver(error),
+            SurveyError::Store(error) => Self::Store(error),
+        }
+    }
 }
 
 impl App {

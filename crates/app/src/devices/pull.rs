@@ -127,7 +127,7 @@ impl App {
         self.tasks.spawn(async move { app.pull_all(app.keyring.all()).await });
     }
 
-    async fn pull_all(self: &Arc<Self>, slots: Vec<Arc<Slot>>) {
+    pub(crate) async fn pull_all(self: &Arc<Self>, slots: Vec<Arc<Slot>>) {
         let pull = |slot: Arc<Slot>| async move {
             if self.tasks.stopping() {
                 return;

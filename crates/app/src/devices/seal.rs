@@ -15,7 +15,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use sha2::{Digest, Sha256};
 
 use super::{DeviceError, Held, Slot};
-use crate::{app::App, live::RoomLive};
+use crate::{app::App, live::RoomLive, survey::SurveyError};
 
 /// How often a room may turn out not to be prepared after all: a device came meanwhile.
 const TRIES: usize = 4;
@@ -40,6 +40,7 @@ impl App {
         for _ in 0..TRIES {
             let slot = self.ensure_device(user).await?;
             self.fetch_news(&slot).await;
+            self.check_members(user, room).await?;
             match self.prepare(&slot, room).await {
                 Err(DeviceError::Crypto(CryptoError::Lost)) => {
                     self.give_up_device(&slot).await;
@@ -74,6 +75,23 @@ impl App {
             self.carry_requests(slot, requests).await?;
         }
         Err(DeviceError::NoEnd)
+    }
+
+    /// Who is in is known from transactions, which may lag behind: for sure where the speaker's own join is still to come,
+    /// and perhaps after a start or an outage. Whoever is missing then could not read what is said.
+    async fn check_members(&self, user: &UserId, room: &Arc<RoomLive>) -> Result<(), DeviceError> {
+        let doubts = self.keyring.doubts.load(Ordering::Relaxed);
+        let just_in = self.agents.by_user(user).is_some_and(|agent| agent.is_just_in(room.key));
+        if !room.state_read() || (room.is_checked(doubts) && !just_in) {
+            return Ok(());
+        }
+        match self.survey(room, user).await {
+            // out since: the message will be refused
+            Err(SurveyError::Homeserver(error)) if error.is_final() => {}
+            surveyed => drop(surveyed?),
+        }
+        room.set_checked(doubts);
+        Ok(())
     }
 
     /// After a start or an outage, word of people's new devices may have been lost: they are asked for again.

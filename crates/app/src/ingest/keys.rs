@@ -158,6 +158,7 @@ impl Planner<'_> {
     /// who can read it at once. What one of them fails over is no matter of the others.
     pub(crate) async fn use_keys(&mut self) {
         let keys = std::mem::take(&mut self.keys);
+        keys.iter().for_each(|(slot, key)| self.app.keyring.awaited.came(&slot.user, &key.session_id));
         let known = |key: &MegolmKey| self.app.rooms.by_id(&key.room_id).map(|room| room.key);
         let keys: Vec<_> =
             keys.into_iter().filter_map(|(slot, key)| Some((slot, known(&key)?, key))).collect();

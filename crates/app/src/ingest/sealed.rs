@@ -195,12 +195,22 @@ impl Planner<'_> {
                 true => drop(reading.readers.insert(agent.key())),
                 false => reading.withheld.push(agent.key()),
             }
-            if let Some(slot) = slot.filter(|s| !reads && !s.pulled_since(self.app.now() - FETCHED_MS)) {
-                // its key may have been lost on the way
-                self.afterwards.pull.insert(slot.user.clone());
+            if let Some(slot) = slot.filter(|_| !reads) {
+                self.lacks_key(&slot, raw);
             }
         }
         Ok(reading)
+    }
+
+    /// It may have been lost on the way, or still come.
+    fn lacks_key(&mut self, slot: &Slot, raw: &RawValue) {
+        let now = self.app.now();
+        if let Some((session, _)) = session_place(raw) {
+            self.app.keyring.lacks(&slot.user, &session, now);
+        }
+        if !slot.pulled_since(now - FETCHED_MS) {
+            self.afterwards.pull.insert(slot.user.clone());
+        }
     }
 
     /// Whether a device can read an event; the first that can decrypts it.
@@ -241,9 +251,7 @@ impl Planner<'_> {
         let Some(slot) = self.app.keyring.with_device(&self.app.settings.bot) else { return false };
         let Some(held) = self.hold(&slot).await else { return false };
         let Ok(decrypted) = held.decrypt(raw, &room.room_id).await else {
-            if !slot.pulled_since(self.app.now() - FETCHED_MS) {
-                self.afterwards.pull.insert(slot.user.clone());
-            }
+            self.lacks_key(&slot, raw);
             return false;
         };
         let then = match Incoming::parse(&decrypted.event, Some(&room.room_id)) {

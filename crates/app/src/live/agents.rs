@@ -160,6 +160,12 @@ impl AgentLive {
         self.seats.read().get(&room).is_some_and(|r| r.seat.present())
     }
 
+    /// Its join was answered, and no transaction has told of it yet: nor perhaps of what was before.
+    #[must_use]
+    pub(crate) fn is_just_in(&self, room: RoomKey) -> bool {
+        self.seats.read().get(&room).is_some_and(|r| r.provisional)
+    }
+
     /// Seats in rooms the agent is in, or is to be put back into.
     #[must_use]
     pub(crate) fn mine(&self) -> Vec<Seat> {

@@ -25,6 +25,18 @@ impl Members {
         self.joined = self.joined + usize::from(joins) - usize::from(was_in);
     }
 
+    /// Invited by us, before the event of it has come.
+    pub(crate) fn invited(&mut self, user: &UserId) {
+        let known = self.get(user);
+        let member = Member {
+            user_id: user.to_owned(),
+            membership: "invite".to_owned(),
+            display_name: known.and_then(|m| m.display_name.clone()),
+            avatar_url: known.and_then(|m| m.avatar_url.clone()),
+        };
+        self.put(member);
+    }
+
     #[must_use]
     pub(crate) fn get(&self, user: &UserId) -> Option<&Member> {
         self.by_user.get(user)

@@ -1,6 +1,6 @@
 use std::sync::{
     Arc,
-    atomic::{AtomicI64, Ordering},
+    atomic::{AtomicI64, AtomicU64, Ordering},
 };
 
 use parking_lot::RwLock;
@@ -32,6 +32,8 @@ pub(crate) struct RoomLive {
     pub(crate) joining: tokio::sync::Mutex<()>,
     loading: tokio::sync::Mutex<()>,
     looked_at_ms: AtomicI64,
+    /// Up to which doubt its members were asked for again.
+    checked: AtomicU64,
 }
 
 #[derive(Clone, Debug)]
@@ -83,6 +85,7 @@ impl RoomLive {
             joining: tokio::sync::Mutex::new(()),
             loading: tokio::sync::Mutex::new(()),
             looked_at_ms: AtomicI64::new(0),
+            checked: AtomicU64::new(0),
         }
     }
 
@@ -231,6 +234,16 @@ impl RoomLive {
 
     pub(crate) fn alter_members(&self, change: impl FnOnce(&mut Members)) {
         change(&mut self.members.write());
+    }
+
+    /// Whether the members were asked for since this doubt.
+    #[must_use]
+    pub(crate) fn is_checked(&self, doubt: u64) -> bool {
+        self.checked.load(Ordering::Relaxed) >= doubt
+    }
+
+    pub(crate) fn set_checked(&self, doubt: u64) {
+        self.checked.fetch_max(doubt, Ordering::Relaxed);
     }
 
     /// What wake rules need to know of the room.

@@ -1,5 +1,6 @@
 //! What runs in the background, one task a file.
 
+mod awaited_keys;
 mod backfill;
 mod bring_up;
 mod housekeeping;

@@ -132,21 +132,25 @@ impl App {
         first: &UserId,
     ) -> Result<(), FollowError> {
         let bot = &self.settings.bot;
-        let mut inside = self.settle_down(new, first).await?;
+        let mut inside = self.settle_down(new, first, Some(old)).await?;
         if self.bot.knows(new.key) && first != bot && self.gets_in(bot, &new.room_id).await? {
             inside.push(bot.clone());
         }
         for puppet in inside {
-            match self.client.leave(&puppet, old, None).await {
-                Ok(()) => {}
-                Err(error) if error.is_final() => {
-                    tracing::info!(%error, %puppet, "cannot leave a room that was upgraded");
-                }
-                Err(error) => return Err(error.into()),
-            }
+            self.leave_old(&puppet, old).await?;
         }
         let old = old.to_owned();
         Ok(self.store.write(move |tx| tx.move_done(&old)).await?)
+    }
+
+    async fn leave_old(&self, puppet: &UserId, old: &RoomId) -> Result<(), FollowError> {
+        match self.client.leave(puppet, old, None).await {
+            Err(error) if error.is_final() => {
+                tracing::info!(%error, %puppet, "cannot leave a room that was upgraded");
+                Ok(())
+            }
+            left => Ok(left?),
+        }
     }
 
     /// Rooms whose state nobody has read: a restart came in between.
@@ -156,7 +160,7 @@ impl App {
         {
             let bot = self.bot.knows(room.key).then(|| self.settings.bot.clone());
             let Some(first) = self.first_inside(&room).or(bot) else { continue };
-            if let Err(error) = self.settle_down(&room, &first).await {
+            if let Err(error) = self.settle_down(&room, &first, None).await {
                 tracing::info!(%error, room = %room.room_id, "cannot read a room yet");
                 all = false;
             }
@@ -169,24 +173,29 @@ impl App {
         self: &Arc<Self>,
         room: &Arc<RoomLive>,
         first: &UserId,
+        old: Option<&RoomId>,
     ) -> Result<Vec<OwnedUserId>, FollowError> {
-        let inside = self.bring_others(room, first).await?;
+        let inside = self.bring_others(room, first, old).await?;
         self.survey(room, first).await?;
         self.read_all_history(room, first).await?;
         Ok(inside)
     }
 
-    /// Everybody else who can get in comes along; who cannot is out until somebody invites it.
+    /// Everybody else who can get in comes along; who cannot is out, of the `old` room as well, until somebody invites it.
     async fn bring_others(
         self: &Arc<Self>,
         new: &RoomLive,
         first: &UserId,
+        old: Option<&RoomId>,
     ) -> Result<Vec<OwnedUserId>, FollowError> {
         let mut inside: Vec<OwnedUserId> = vec![first.to_owned()];
         for agent in self.agents.all().into_iter().filter(|a| a.user_id() != first && a.is_in(new.key)) {
             if self.gets_in(agent.user_id(), &new.room_id).await? {
                 inside.push(agent.agent.user_id.clone());
                 continue;
+            }
+            if let Some(old) = old {
+                self.leave_old(agent.user_id(), old).await?;
             }
             let (key, at) = (agent.key(), new.key);
             let follow =

@@ -206,6 +206,31 @@ async fn a_room_that_was_upgraded_goes_on_under_its_number(#[case] join_rule: &s
     agent.send(Send { room_id: Some(new.clone()), ..text("here") }).await.unwrap();
 }
 
+/// In between it is in neither.
+#[tokio::test]
+async fn who_is_invited_later_than_the_first_goes_on_where_it_was() {
+    let bridge = Bridge::start().await;
+    let (first, second) = (bridge.join("First").await, bridge.join("Second").await);
+    let ada = bridge.hs.person("ada");
+    let old = ada.make_room(&private());
+    for agent in [&first, &second] {
+        ada.invite(&old, agent.user_id.as_str());
+        rooms(&bridge, agent, 2).await;
+    }
+    ada.say(&old, "in the old one");
+    let new = ada.upgrade(&old, "invite");
+    ada.invite(&new, first.user_id.as_str());
+    let stays_behind = || bridge.hs.is_joined(&old, second.user_id.as_str());
+    eventually_is("nobody stays behind", || !stays_behind()).await;
+    assert!(!rooms(&bridge, &second, 1).await.contains(&old));
+    ada.invite(&new, second.user_id.as_str());
+    assert!(rooms(&bridge, &second, 2).await.contains(&new));
+    ada.say(&new, "in the new one");
+    bridge.caught_up().await;
+    let look = second.wait(parlour_app::request::Wait { room_id: Some(new), ..wait(0) }).await.unwrap();
+    assert_eq!(look.texts(), ["in the old one", "in the new one"], "the cursor goes on");
+}
+
 /// The bridge dies in the middle, whatever it was doing.
 #[tokio::test]
 async fn following_outlives_a_crash() {

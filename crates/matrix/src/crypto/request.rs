@@ -69,6 +69,15 @@ impl Call {
         raw(&body).map(Self::KeysUpload)
     }
 
+    /// Of an upload that shows a device, the one-time keys and the fallback key only.
+    #[must_use]
+    pub fn one_time_keys_alone(&self) -> Option<Self> {
+        let Self::KeysUpload(body) = self else { return None };
+        let mut body: BTreeMap<String, Box<RawValue>> = serde_json::from_str(body.get()).ok()?;
+        body.remove("device_keys")?;
+        raw(&body).ok().map(Self::KeysUpload)
+    }
+
     fn keys_query(request: &KeysQueryRequest) -> Self {
         Self::KeysQuery(request.device_keys.keys().cloned().collect())
     }
@@ -108,4 +117,23 @@ impl Call {
 /// The SDK's own types always serialise; one that does not is a fault in it, not in us.
 fn raw(value: &impl Serialize) -> Result<Box<RawValue>, CryptoError> {
     to_raw_value(value).map_err(|_| CryptoError::Sdk("a request cannot be written down".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn alone(body: &serde_json::Value) -> Option<String> {
+        let call = Call::KeysUpload(to_raw_value(body).unwrap()).one_time_keys_alone()?;
+        let Call::KeysUpload(body) = call else { return None };
+        Some(body.get().to_owned())
+    }
+
+    #[test]
+    fn one_time_keys_go_without_the_device() {
+        let all = json!({"device_keys": {"k": 1}, "one_time_keys": {"a": 2}, "fallback_keys": {"b": 3}});
+        assert_eq!(alone(&all).unwrap(), r#"{"fallback_keys":{"b":3},"one_time_keys":{"a":2}}"#);
+        assert_eq!(alone(&json!({"one_time_keys": {"a": 2}})), None, "no device is shown");
+        assert!(Call::KeysQuery(BTreeSet::new()).one_time_keys_alone().is_none());
+    }
 }

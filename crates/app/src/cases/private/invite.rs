@@ -87,11 +87,28 @@ impl App {
         let charged = self.store.write(move |tx| tx.charge(&subjects, now)).await?;
         let taken = charged.map_err(|Overdrawn(r)| overdrawn(r, "Invitations of people"))?;
         let reason = share::invitation(&agent.agent.display_name, self.settings.server_name.as_str());
-        let invited = self.client.invite(agent.user_id(), &room.room_id, person, Some(&reason)).await;
+        let invited = self.invite_from(agent, room, person, &reason).await;
         if invited.is_err() {
             self.store.write(move |tx| tx.refund(&charges, &taken)).await?;
         }
         invited.map_err(|error| self.not_invited(error))
+    }
+
+    /// What is said from then on is for them as well: they are known as invited before the event of it has come.
+    pub(super) async fn invite_from(
+        &self,
+        agent: &AgentLive,
+        room: &RoomLive,
+        person: &UserId,
+        reason: &str,
+    ) -> Result<(), HsError> {
+        let membership = || room.with_members(|m| m.get(person).map(|m| m.membership.clone()));
+        let before = membership();
+        self.client.invite(agent.user_id(), &room.room_id, person, Some(reason)).await?;
+        if membership() == before {
+            room.alter_members(|members| members.invited(person));
+        }
+        Ok(())
     }
 
     fn not_invited(&self, error: HsError) -> Fault {

@@ -71,8 +71,7 @@ impl App {
         visitor: PersonKnock,
     ) -> Result<Admitted, Fault> {
         let reason = share::invitation(&owner.agent.display_name, self.settings.server_name.as_str());
-        let invited =
-            self.client.invite(owner.user_id(), &room.room_id, &visitor.user_id, Some(&reason)).await;
+        let invited = self.invite_from(owner, room, &visitor.user_id, &reason).await;
         invited.map_err(|e| self.homeserver_fault(e))?;
         let display_name = name_in(room, &visitor);
         self.visitor_is_answered(owner, &visitor, Answer::Admitted).await?;
