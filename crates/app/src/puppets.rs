@@ -2,9 +2,9 @@
 
 use parlour_domain::fault::{Code, Fault};
 use parlour_matrix::HsError;
-use ruma::{OwnedRoomId, UserId};
+use ruma::{OwnedRoomId, OwnedServerName, RoomId, UserId};
 
-use crate::{app::App, live::RoomLive};
+use crate::app::App;
 
 impl App {
     /// Makes the puppet, or takes it as ours where it exists (the bridge may have died after making it).
@@ -52,9 +52,16 @@ impl App {
         *user == self.settings.bot || self.settings.is_puppet(user)
     }
 
-    pub(crate) async fn join_as(&self, user: &UserId, room: &RoomLive) -> Result<OwnedRoomId, HsError> {
-        let _one = room.joining.lock().await;
-        self.client.join(user, room.room_id.as_str().try_into().map_err(bad_room_id)?, &[]).await
+    /// One of ours into a room, when its turn comes. `via`: servers that know the room, where ours may not.
+    pub(crate) async fn join_as(
+        &self,
+        user: &UserId,
+        room: &RoomId,
+        via: &[OwnedServerName],
+    ) -> Result<OwnedRoomId, HsError> {
+        let target = room.as_str().try_into().map_err(bad_room_id)?;
+        let _one = self.joining.take(room.to_owned()).await;
+        self.client.join(user, target, via).await
     }
 }
 
