@@ -15,7 +15,9 @@ impl Planner<'_> {
     pub(super) async fn state(&mut self, state: StateEvent, live: bool) {
         if live {
             self.invited(&state);
-            self.afterwards.ban_lists |= self.app.bans.is_list(&state.head.room_id);
+            if state.change == StateChange::BanRule {
+                self.list_changed(&state.head.room_id);
+            }
         }
         let Some(room) = self.app.rooms.by_id(&state.head.room_id) else {
             return self.unknown_room(&state).await;
@@ -57,6 +59,7 @@ impl Planner<'_> {
             StateChange::Create(_)
             | StateChange::CanonicalAlias
             | StateChange::Tombstone { .. }
+            | StateChange::BanRule
             | StateChange::Other => {}
         }
     }
