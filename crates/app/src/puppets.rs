@@ -9,9 +9,34 @@ use crate::app::App;
 impl App {
     /// Makes the puppet, or takes it as ours where it exists (the bridge may have died after making it).
     pub(crate) async fn make_puppet(&self, user: &UserId, display_name: &str) -> Result<(), Fault> {
-        self.client.register(user.localpart()).await.map_err(|e| self.homeserver_fault(e))?;
-        self.client.set_display_name(user, display_name).await.map_err(|e| self.homeserver_fault(e))?;
-        Ok(())
+        self.register_puppet(user).await?;
+        self.name_puppet(user, display_name).await
+    }
+
+    /// The same for a puppet that is about to enter a room. Its device, where it needs one, is made while the homeserver
+    /// takes the name.
+    pub(crate) async fn make_puppet_for(
+        &self,
+        room: &RoomLive,
+        user: &UserId,
+        display_name: &str,
+    ) -> Result<(), Fault> {
+        self.register_puppet(user).await?;
+        let device = async {
+            match room.may_be_encrypted() {
+                true => self.device_for_room(user).await,
+                false => Ok(()),
+            }
+        };
+        tokio::try_join!(self.name_puppet(user, display_name), device).map(drop)
+    }
+
+    async fn register_puppet(&self, user: &UserId) -> Result<(), Fault> {
+        self.client.register(user.localpart()).await.map(drop).map_err(|e| self.homeserver_fault(e))
+    }
+
+    async fn name_puppet(&self, user: &UserId, display_name: &str) -> Result<(), Fault> {
+        self.client.set_display_name(user, display_name).await.map_err(|e| self.homeserver_fault(e))
     }
 
     /// What a caller is told where the homeserver did not do what was asked of it.

@@ -26,8 +26,8 @@
 //! [`Machine::sealed_seeds`] after [`Machine::setup`]; the device made on the homeserver
 //! ([`Client::put_device`](crate::Client::put_device) or a login of its own); then the requests of
 //! [`Machine::setup`]. After a start in between, [`Machine::open`] and the same requests again. A puppet that had a
-//! device gets the new one by [`Machine::create`], [`Machine::outgoing`] until nothing is left, [`Machine::adopt`],
-//! and last the old one deleted. In doubt whether a database is an old one put back: a new device, never the old.
+//! device gets the new one by [`Machine::create`], [`Machine::query`] for itself, [`Machine::adopt`], and last the old
+//! one deleted. In doubt whether a database is an old one put back: a new device, never the old.
 //!
 //! # A message out
 //! [`Preparation::new`] with everybody who may read, [`Machine::prepare`] until it is ready, [`Machine::encrypt`].

@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use parlour_tests::{Devices, Plan};
+use parlour_tests::{Devices, Plan, until};
 use rstest::rstest;
 use serde_json::json;
 
-use crate::world::{Trio, reads_nothing_of};
+use crate::world::{Trio, agent_reads, reads_nothing_of};
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
@@ -48,5 +48,33 @@ async fn a_key_that_comes_late(seconds: u64, devices: Devices) -> Result<()> {
     }
     ensure!(began.elapsed().as_secs() >= seconds, "the key was not late at all");
     trio.all_talk("better late than never").await?;
+    trio.finish().await
+}
+
+/// Started anew, the bridge still asks for what it lacks, though nobody tells it that the key has come.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_comes_after_a_restart_and_is_not_pushed() -> Result<()> {
+    let trio = Trio::start(Plan { devices: Devices::Pulled, ..Plan::default() }).await?;
+    trio.all_talk("what will be late").await?;
+    let puppets = [trio.puppet(&trio.owner).await?, trio.puppet(&trio.guest).await?];
+    for puppet in &puppets {
+        trio.ada.obey("hold_keys", json!({"user": puppet})).await?;
+    }
+    trio.ada.obey("new_session", json!({"room": trio.room.id})).await?;
+    let words = "with a key that is held";
+    let late = trio.world.human_says(&trio.ada, &trio.room.id, words).await?;
+    let bridge = &trio.world.stack.bridge;
+    // by the time that it knows how devices are reached, what each start asks for has been answered
+    let found = || bridge.log().matches("how puppets' devices are reached").count();
+    let before = found();
+    bridge.restart().await?;
+    until("the next start to know", 60, async || Ok((found() > before).then_some(()))).await?;
+    for puppet in &puppets {
+        trio.ada.obey("release_keys", json!({"user": puppet})).await?;
+    }
+    for agent in trio.agents() {
+        agent_reads(agent, &late, words).await?;
+    }
+    trio.all_talk("that it is there now").await?;
     trio.finish().await
 }

@@ -1,9 +1,14 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::atomic::Ordering,
+};
 
 use parking_lot::Mutex;
 use parlour_domain::quota::DAY_MS;
 use ruma::{OwnedUserId, UserId};
 use tokio::sync::Notify;
+
+use super::Keyring;
 
 const FIRST_PAUSE_MS: i64 = 2_000;
 /// Somebody who withholds keys must not make us fetch for each message.
@@ -58,6 +63,11 @@ impl Awaited {
         }
     }
 
+    /// They are pushed after all.
+    pub(crate) fn forget(&self) {
+        self.turns.lock().clear();
+    }
+
     /// Those whose turn it is. Each has its next one later, or none where a day has brought nothing.
     pub(crate) fn due(&self, now_ms: i64) -> Vec<OwnedUserId> {
         let mut turns = self.turns.lock();
@@ -74,6 +84,19 @@ impl Awaited {
     /// When somebody's turn comes next.
     pub(crate) fn next_ms(&self) -> Option<i64> {
         self.turns.lock().values().map(|turn| turn.at_ms).min()
+    }
+}
+
+impl Keyring {
+    pub(crate) fn pushes_keys(&self) -> bool {
+        self.pushes[0].load(Ordering::Relaxed)
+    }
+
+    /// A puppet has no key for something that it saw. Pushed, it comes by itself.
+    pub(crate) fn lacks(&self, user: &UserId, session: &str, now_ms: i64) {
+        if !self.pushes_keys() {
+            self.awaited.lack(user, session, now_ms);
+        }
     }
 }
 

@@ -175,14 +175,6 @@ impl Keyring {
         self.pushes.iter().all(|seen| seen.load(Ordering::Relaxed))
     }
 
-    /// A puppet has no key for something that it saw. Pushed, it comes by itself.
-    pub(crate) fn lacks(&self, user: &UserId, session: &str, now_ms: i64) {
-        let [messages, _] = &self.pushes;
-        if !messages.load(Ordering::Relaxed) {
-            self.awaited.lack(user, session, now_ms);
-        }
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.slots.read().is_empty()
     }

@@ -162,14 +162,15 @@ impl App {
     /// Signs a new device with the identity that the puppet had; without it, the puppet gets a new one.
     async fn take_over_identity(&self, slot: &Arc<Slot>, seeds: &[u8]) -> Result<(), DeviceError> {
         self.upload_one_time_keys(slot).await?;
-        self.settle_in_conversation(slot).await?;
+        let who_we_are = self.hold(slot).await?.query(&slot.user);
+        self.carry_requests(slot, vec![who_we_are]).await?;
         let adopted = {
             let mut held = self.hold(slot).await?;
             let adopted = held.adopt(seeds).await;
             self.after_call(&mut held, adopted).await
         };
         let requests = match adopted {
-            Ok(requests) => requests.into(),
+            Ok(requests) => requests,
             Err(DeviceError::Crypto(CryptoError::OtherIdentity)) => {
                 tracing::warn!(user = %slot.user, "a puppet's identity cannot be taken over; it gets a new one");
                 let mut held = self.hold(slot).await?;
@@ -178,7 +179,7 @@ impl App {
             Err(error) => return Err(error),
         };
         self.carry_requests(slot, requests).await?;
-        Ok(())
+        self.settle_in_conversation(slot).await
     }
 
     /// Before the device's own keys: people are told of those at once, and a client that finds no one-time key then gives

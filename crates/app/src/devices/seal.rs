@@ -85,12 +85,24 @@ impl App {
         if !room.state_read() || (room.is_checked(doubts) && !just_in) {
             return Ok(());
         }
-        match self.survey(room, user).await {
+        match self.survey_anew(user, room).await {
             // out since: the message will be refused
             Err(SurveyError::Homeserver(error)) if error.is_final() => {}
-            surveyed => drop(surveyed?),
+            surveyed => surveyed?,
         }
         room.set_checked(doubts);
+        Ok(())
+    }
+
+    /// Whatever came by transaction meanwhile may be newer than what was read: then once more.
+    async fn survey_anew(&self, user: &UserId, room: &Arc<RoomLive>) -> Result<(), SurveyError> {
+        for _ in 0..TRIES {
+            let before = self.handover.newest();
+            self.survey(room, user).await?;
+            if self.handover.newest() == before {
+                break;
+            }
+        }
         Ok(())
     }
 

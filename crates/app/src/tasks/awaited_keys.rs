@@ -2,12 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::app::App;
+use parlour_domain::quota::DAY_MS;
+use parlour_store::{Lacking, StoreError};
+
+use crate::{app::App, live::AgentLive};
 
 impl App {
     pub(crate) fn start_asking_for_keys(self: &Arc<Self>) {
         let app = self.clone();
         self.tasks.spawn(async move {
+            if let Err(error) = app.lack_what_was_lacked().await {
+                tracing::warn!(%error, "cannot look for keys that had not come before this start");
+            }
             while !app.tasks.stopping() {
                 app.ask_for_keys().await;
                 app.until_somebodys_turn().await;
@@ -15,7 +21,28 @@ impl App {
         });
     }
 
+    /// What had not come before we ended may come now.
+    async fn lack_what_was_lacked(&self) -> Result<(), StoreError> {
+        let now = self.now();
+        for lacking in self.store.read(move |r| r.lacking(now - DAY_MS)).await? {
+            for agent in self.who_lacks(&lacking) {
+                self.keyring.lacks(agent.user_id(), &lacking.session_id, now);
+            }
+        }
+        Ok(())
+    }
+
+    fn who_lacks(&self, lacking: &Lacking) -> Vec<Arc<AgentLive>> {
+        match lacking.agent {
+            Some(agent) => self.agents.get(agent).into_iter().collect(),
+            None => self.rooms.get(lacking.room).map(|room| self.agents_in(&room)).unwrap_or_default(),
+        }
+    }
+
     async fn ask_for_keys(self: &Arc<Self>) {
+        if self.keyring.pushes_keys() {
+            return self.keyring.awaited.forget();
+        }
         let due = self.keyring.awaited.due(self.now());
         let slots = due.into_iter().filter_map(|user| self.keyring.with_device(&user));
         self.pull_all(slots.collect()).await;

@@ -101,15 +101,13 @@ impl App {
         let mut all = true;
         for (old, key) in moves {
             let Some(room) = self.rooms.get(key) else { continue };
-            let first = match room.kind() {
-                RoomKind::Lobby => Some(self.settings.bot.clone()),
-                RoomKind::Private => {
-                    let bot = self.bot.knows(key).then(|| self.settings.bot.clone());
-                    self.first_inside(&room).or(bot)
+            let finished = async {
+                match self.first_inside(&room).await? {
+                    Some(first) => self.finish_move(&old, &room, &first).await,
+                    None => Ok(()),
                 }
             };
-            let Some(first) = first else { continue };
-            if let Err(error) = self.finish_move(&old, &room, &first).await {
+            if let Err(error) = finished.await {
                 tracing::info!(%error, room = %room.room_id, "cannot go on in a room that was upgraded yet");
                 all = false;
             }
@@ -117,9 +115,17 @@ impl App {
         all
     }
 
-    fn first_inside(&self, room: &RoomLive) -> Option<OwnedUserId> {
-        let first = self.agents.all().into_iter().find(|a| !a.ended() && a.is_in(room.key));
-        first.map(|agent| agent.agent.user_id.clone())
+    /// The first of ours who is inside, or can get in. Who has a seat may not be there yet: a restart came in between.
+    async fn first_inside(&self, room: &RoomLive) -> Result<Option<OwnedUserId>, FollowError> {
+        let bots = room.kind() == RoomKind::Lobby || self.bot.knows(room.key);
+        let bot = bots.then(|| self.settings.bot.clone());
+        let agents = self.agents.all().into_iter().filter(|a| !a.ended() && a.is_in(room.key));
+        for user in bot.into_iter().chain(agents.map(|agent| agent.agent.user_id.clone())) {
+            if self.gets_in(&user, &room.room_id).await? {
+                return Ok(Some(user));
+            }
+        }
+        Ok(None)
     }
 
     /// Everybody in, the room read, and out of the old one. Each part can be repeated.
@@ -151,14 +157,30 @@ impl App {
         }
     }
 
+    /// Where people let the bot into the new room, it brings those with it that they had let in before.
+    async fn taken_along(&self, user: &UserId, new: &RoomLive, first: &UserId) -> Result<bool, FollowError> {
+        if *first != self.settings.bot || new.kind() == RoomKind::Lobby {
+            return Ok(false);
+        }
+        match self.client.invite(first, &new.room_id, user, None).await {
+            Ok(()) => self.gets_in(user, &new.room_id).await,
+            Err(error) if error.is_final() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Rooms whose state nobody has read: a restart came in between.
     pub(crate) async fn settle_unread(self: &Arc<Self>) -> bool {
         let mut all = true;
         for room in self.rooms.all().into_iter().filter(|r| r.kind() == RoomKind::Private && !r.state_read())
         {
-            let bot = self.bot.knows(room.key).then(|| self.settings.bot.clone());
-            let Some(first) = self.first_inside(&room).or(bot) else { continue };
-            if let Err(error) = self.settle_down(&room, &first, None).await {
+            let settled = async {
+                match self.first_inside(&room).await? {
+                    Some(first) => self.settle_down(&room, &first, None).await.map(drop),
+                    None => Ok(()),
+                }
+            };
+            if let Err(error) = settled.await {
                 tracing::info!(%error, room = %room.room_id, "cannot read a room yet");
                 all = false;
             }
@@ -188,8 +210,11 @@ impl App {
     ) -> Result<Vec<OwnedUserId>, FollowError> {
         let mut inside: Vec<OwnedUserId> = vec![first.to_owned()];
         for agent in self.agents.all().into_iter().filter(|a| a.user_id() != first && a.is_in(new.key)) {
-            if self.gets_in(agent.user_id(), &new.room_id).await? {
-                inside.push(agent.agent.user_id.clone());
+            let user = agent.user_id();
+            if self.gets_in(user, &new.room_id).await?
+                || (old.is_some() && self.taken_along(user, new, first).await?)
+            {
+                inside.push(user.to_owned());
                 continue;
             }
             if let Some(old) = old {

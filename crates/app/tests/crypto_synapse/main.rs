@@ -77,9 +77,10 @@ async fn made_anew(bridge: &Bridge, lost: Puppet) -> Puppet {
     let machine = bridge.create(&user, "ADA2").await;
     bridge.client.put_device(&user, machine.device_id(), "Agent bridge").await.unwrap();
     let mut puppet = Puppet::masqueraded(machine);
-    bridge.settle(&mut puppet).await;
-    let signature = puppet.machine.adopt(&seeds).await.unwrap();
-    bridge.carry(&mut puppet, signature.into()).await;
+    let who_we_are = puppet.machine.query(&user);
+    bridge.carry(&mut puppet, vec![who_we_are]).await;
+    let requests = puppet.machine.adopt(&seeds).await.unwrap();
+    bridge.carry(&mut puppet, requests).await;
     bridge.client.delete_device(&user, "ADA1".into()).await.unwrap();
     assert!(puppet.machine.is_cross_signed().await.unwrap());
     puppet

@@ -12,6 +12,7 @@ mod ban_lists;
 mod bot;
 mod bot_door;
 mod bot_off;
+mod bot_upgraded;
 mod browse;
 mod edits;
 mod exactly_once;

@@ -11,7 +11,7 @@ use ruma::{
 };
 use serde::Serialize;
 use serde_json::{
-    json,
+    Value, json,
     value::{RawValue, to_raw_value},
 };
 
@@ -78,6 +78,20 @@ impl Call {
         raw(&body).ok().map(Self::KeysUpload)
     }
 
+    /// An upload that shows a device, with the signatures of it that would be uploaded next.
+    pub(super) fn signed(&self, signatures: &Self) -> Option<Self> {
+        let (Self::KeysUpload(body), Self::SignaturesUpload(signatures)) = (self, signatures) else {
+            return None;
+        };
+        let mut body: Value = serde_json::from_str(body.get()).ok()?;
+        let keys = body.get_mut("device_keys")?;
+        let (user, device) = (keys["user_id"].as_str()?.to_owned(), keys["device_id"].as_str()?.to_owned());
+        let signatures: Value = serde_json::from_str(signatures.get()).ok()?;
+        let added = signatures[&user][&device]["signatures"][&user].as_object()?.clone();
+        keys["signatures"][&user].as_object_mut()?.extend(added);
+        raw(&body).ok().map(Self::KeysUpload)
+    }
+
     fn keys_query(request: &KeysQueryRequest) -> Self {
         Self::KeysQuery(request.device_keys.keys().cloned().collect())
     }
@@ -127,6 +141,20 @@ mod tests {
         let call = Call::KeysUpload(to_raw_value(body).unwrap()).one_time_keys_alone()?;
         let Call::KeysUpload(body) = call else { return None };
         Some(body.get().to_owned())
+    }
+
+    #[test]
+    fn a_device_is_shown_with_its_signatures() {
+        let keys = |signatures: Value| json!({"user_id": "@a:x", "device_id": "D", "signatures": signatures});
+        let body = json!({"device_keys": keys(json!({"@a:x": {"own": "s"}})), "one_time_keys": {"k": 1}});
+        let upload = Call::KeysUpload(to_raw_value(&body).unwrap());
+        let added = json!({"@a:x": {"D": keys(json!({"@a:x": {"cross": "t"}}))}});
+        let added = Call::SignaturesUpload(to_raw_value(&added).unwrap());
+        let Some(Call::KeysUpload(signed)) = upload.signed(&added) else { panic!("not signed") };
+        let signed: Value = serde_json::from_str(signed.get()).unwrap();
+        assert_eq!(signed["device_keys"], keys(json!({"@a:x": {"cross": "t", "own": "s"}})));
+        assert_eq!(signed["one_time_keys"], json!({"k": 1}));
+        assert!(added.signed(&upload).is_none());
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl Machine {
     }
 
     /// Makes the keys of a device whose id was never used before. Commit them, then either carry [`Self::setup`] or,
-    /// for a puppet that had a device, [`Self::outgoing`] and [`Self::adopt`].
+    /// for a puppet that had a device, [`Self::query`] for itself and [`Self::adopt`].
     ///
     /// # Errors
     /// The rows cannot be read.
@@ -91,13 +91,14 @@ impl Machine {
         Ok(all)
     }
 
-    /// Signs this device with the seeds of the puppet's device before it, so that people see the same puppet: two
-    /// requests, to be carried in their order, the signature and a look at what has become of us. The keys must be
-    /// uploaded and our own user's queried already; both are among [`Self::outgoing`] after [`Self::create`].
+    /// Signs this device with the seeds of the puppet's device before it, so that people see the same puppet: requests to
+    /// be carried in their order, the device's keys unless they are uploaded already, the signature, and a look at what
+    /// has become of us. The keys bear the signature from the first, so that nobody sees the device without. Our own
+    /// user's must have been queried before ([`Self::query`]).
     ///
     /// # Errors
     /// [`CryptoError::OtherIdentity`] where the homeserver shows another identity for this user, or none.
-    pub async fn adopt(&mut self, sealed: &[u8]) -> Result<[Outgoing; 2], CryptoError> {
+    pub async fn adopt(&mut self, sealed: &[u8]) -> Result<Vec<Outgoing>, CryptoError> {
         let mut seeds = self.open_seeds(sealed)?;
         let export = CrossSigningKeyExport {
             master_key: Some(std::mem::take(&mut seeds.master)),
@@ -111,8 +112,12 @@ impl Machine {
         let own = self.olm.get_device(self.user_id(), self.device_id(), None).await?;
         let own = own.ok_or(CryptoError::Lost)?;
         let request = own.verify().await.map_err(|error| CryptoError::Sdk(error.to_string()))?;
-        let signature = Outgoing { id: TransactionId::new(), call: Call::signatures(&request)? };
-        Ok([signature, self.query(self.user_id())])
+        let signature = Call::signatures(&request)?;
+        let signed = |upload: Outgoing| Some(Outgoing { call: upload.call.signed(&signature)?, ..upload });
+        let mut all: Vec<_> = self.due().await?.into_iter().filter_map(signed).collect();
+        all.push(Outgoing { id: TransactionId::new(), call: signature });
+        all.push(self.query(self.user_id()));
+        Ok(all)
     }
 
     /// The cross-signing seeds, sealed for this puppet. To be kept apart from the device's rows and with its first

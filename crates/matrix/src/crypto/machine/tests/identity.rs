@@ -1,6 +1,7 @@
 //! Devices, signatures and stores that were closed or lost.
 
 use super::*;
+use crate::crypto::Call;
 
 #[tokio::test]
 async fn a_device_takes_three_requests_and_is_signed() {
@@ -67,10 +68,14 @@ async fn a_lost_store_makes_a_new_device_with_the_old_identity() {
     assert!(matches!(lost, Err(CryptoError::Lost)), "never new keys under an old device id");
 
     let mut again = world.create("@agent_ada:x", "A2").await;
-    world.settle(&mut again).await;
-    let signature = again.adopt(&seeds).await.unwrap();
-    world.carry(&mut again, signature.into()).await;
-    assert!(again.is_cross_signed().await.unwrap());
+    let who_we_are = again.query(user_id!("@agent_ada:x"));
+    world.carry(&mut again, vec![who_we_are]).await;
+    let mut requests = again.adopt(&seeds).await.unwrap();
+    let signature = requests.remove(1);
+    assert!(matches!(signature.call, Call::SignaturesUpload(_)));
+    world.carry(&mut again, requests).await;
+    assert!(again.is_cross_signed().await.unwrap(), "it was shown with its signature");
+    world.carry(&mut again, vec![signature]).await;
     world.server.remove_device(user_id!("@agent_ada:x"), ada.device_id());
     let changed = vec![user_id!("@agent_ada:x").to_owned()];
     pat.receive(DeviceNews { changed, ..DeviceNews::default() }).await.unwrap();
