@@ -4,7 +4,7 @@ use parlour_domain::fault::{Code, Fault};
 use parlour_matrix::HsError;
 use ruma::{OwnedRoomId, OwnedServerName, RoomId, UserId};
 
-use crate::app::App;
+use crate::{app::App, live::RoomLive};
 
 impl App {
     /// Makes the puppet, or takes it as ours where it exists (the bridge may have died after making it).
