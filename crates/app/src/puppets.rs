@@ -2,16 +2,41 @@
 
 use parlour_domain::fault::{Code, Fault};
 use parlour_matrix::HsError;
-use ruma::{OwnedRoomId, UserId};
+use ruma::{OwnedRoomId, OwnedServerName, RoomId, UserId};
 
 use crate::{app::App, live::RoomLive};
 
 impl App {
     /// Makes the puppet, or takes it as ours where it exists (the bridge may have died after making it).
     pub(crate) async fn make_puppet(&self, user: &UserId, display_name: &str) -> Result<(), Fault> {
-        self.client.register(user.localpart()).await.map_err(|e| self.homeserver_fault(e))?;
-        self.client.set_display_name(user, display_name).await.map_err(|e| self.homeserver_fault(e))?;
-        Ok(())
+        self.register_puppet(user).await?;
+        self.name_puppet(user, display_name).await
+    }
+
+    /// The same for a puppet that is about to enter a room. Its device, where it needs one, is made while the homeserver
+    /// takes the name.
+    pub(crate) async fn make_puppet_for(
+        &self,
+        room: &RoomLive,
+        user: &UserId,
+        display_name: &str,
+    ) -> Result<(), Fault> {
+        self.register_puppet(user).await?;
+        let device = async {
+            match room.may_be_encrypted() {
+                true => self.device_for_room(user).await,
+                false => Ok(()),
+            }
+        };
+        tokio::try_join!(self.name_puppet(user, display_name), device).map(drop)
+    }
+
+    async fn register_puppet(&self, user: &UserId) -> Result<(), Fault> {
+        self.client.register(user.localpart()).await.map(drop).map_err(|e| self.homeserver_fault(e))
+    }
+
+    async fn name_puppet(&self, user: &UserId, display_name: &str) -> Result<(), Fault> {
+        self.client.set_display_name(user, display_name).await.map_err(|e| self.homeserver_fault(e))
     }
 
     /// What a caller is told where the homeserver did not do what was asked of it.
@@ -32,9 +57,16 @@ impl App {
         *user == self.settings.bot || self.settings.is_puppet(user)
     }
 
-    pub(crate) async fn join_as(&self, user: &UserId, room: &RoomLive) -> Result<OwnedRoomId, HsError> {
-        let _one = room.joining.lock().await;
-        self.client.join(user, room.room_id.as_str().try_into().map_err(bad_room_id)?, &[]).await
+    /// One of ours into a room, when its turn comes. `via`: servers that know the room, where ours may not.
+    pub(crate) async fn join_as(
+        &self,
+        user: &UserId,
+        room: &RoomId,
+        via: &[OwnedServerName],
+    ) -> Result<OwnedRoomId, HsError> {
+        let target = room.as_str().try_into().map_err(bad_room_id)?;
+        let _one = self.joining.take(room.to_owned()).await;
+        self.client.join(user, target, via).await
     }
 }
 

@@ -12,6 +12,7 @@ mod bot;
 mod changes;
 mod clients;
 mod devices;
+mod doors;
 mod kill;
 mod kitchen;
 mod late_keys;

@@ -2,12 +2,13 @@
 //! what is good beside it arrives.
 
 use anyhow::{Context, Result, ensure};
-use parlour_tests::Plan;
 use parlour_tests::raw::{exchange, request};
+use parlour_tests::{Devices, Plan};
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::common::text;
-use crate::rubbish_rows::{Place, broken_contents, broken_parcels};
+use crate::rubbish_rows::{Place, broken_contents, broken_parcels, messages_by_clients};
 use crate::world::{Trio, person_reads, signed_device};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -31,6 +32,41 @@ async fn broken_parcels_and_broken_ciphertext_leave_the_rest_whole() -> Result<(
     trio.all_talk("a new session").await?;
     trio.world.stack.bridge.restart().await?;
     trio.all_talk("a restart").await?;
+    trio.finish().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_stranger_sends_to_a_device_stands_before_nothing() -> Result<()> {
+    stranger_sends(Devices::Pushed).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nor_where_devices_are_pulled_for() -> Result<()> {
+    stranger_sends(Devices::Pulled).await
+}
+
+/// By way of the homeserver, which keeps it in the device's queue before the keys that come after it.
+async fn stranger_sends(devices: Devices) -> Result<()> {
+    let trio = Trio::start(Plan { devices, ..Plan::default() }).await?;
+    trio.all_talk("before the stranger").await?;
+    let place = place(&trio).await?;
+    let mallory = trio.world.stack.person("mallory")?;
+    let mut taken = 0;
+    for (number, (kind, content)) in messages_by_clients(&place).into_iter().enumerate() {
+        let path = format!("/sendToDevice/{kind}/{number}");
+        let body = json!({"messages": {&place.puppet: {&place.device: content}}});
+        taken += usize::from(mallory.call(Method::PUT, &path, Some(&body)).await?.status == 200);
+    }
+    ensure!(taken >= 15, "the homeserver let only {taken} through");
+    trio.ada.obey("new_session", json!({"room": trio.room.id})).await?;
+    trio.all_talk("after the stranger").await?;
+    trio.world.stack.bridge.restart().await?;
+    trio.ada.obey("new_session", json!({"room": trio.room.id})).await?;
+    trio.all_talk("a restart").await?;
+    let log = trio.world.stack.bridge.log();
+    for line in ["news for a device cannot be taken", "cannot pull keys yet"] {
+        ensure!(!log.contains(line), "the log has {line:?}");
+    }
     trio.finish().await
 }
 

@@ -38,6 +38,15 @@ pub(crate) fn broken_parcels(place: &Place) -> Vec<(&'static str, Value)> {
     all
 }
 
+/// Type and content of those that any client could send to a device.
+pub(crate) fn messages_by_clients(place: &Place) -> Vec<(String, Value)> {
+    let message = |(_, messages): (&str, Value)| {
+        let (kind, content) = (messages[0]["type"].as_str()?.to_owned(), messages[0]["content"].clone());
+        content.is_object().then_some((kind, content))
+    };
+    messages(place).into_iter().filter_map(message).collect()
+}
+
 fn messages(place: &Place) -> Vec<(&'static str, Value)> {
     let Place { puppet, device, person, .. } = place;
     let olm =

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Den;
 use crate::{
-    clock::{ms_since, now},
+    clock::{ms_since, now, pause},
     homeserver::encode,
     marker,
     person::Person,
@@ -20,12 +20,14 @@ pub(super) async fn run(world: &World, den: &mut Den) -> Result<Value> {
     let room = world.hs.create_room(&den.person.user, "raw joins").await?;
     let (mut raw, mut joins, mut firsts, mut puts) = (vec![], vec![], vec![], vec![]);
     for i in 0..NEWCOMERS {
+        // what a send into this very room takes the homeserver by itself; made while everybody there has the key
+        den.person.share(&world.hs, &den.room).await?;
+        let sealed = den.person.seal(&den.room, &marker::fresh()).await?;
+        pause(200).await;
         raw.push(raw_join(world, den, &room, i).await?);
         let start = now();
         let agent = den.enter(world, &format!("New {i}")).await?;
         joins.push(ms_since(start));
-        // what a send into this very room takes the homeserver by itself
-        let sealed = den.person.seal(&den.room, &marker::fresh()).await?;
         let start = now();
         den.put_sealed(world, &sealed).await?;
         puts.push(ms_since(start));

@@ -8,7 +8,6 @@ use parlour_domain::{
     knock::Knock,
     room::RoomKind,
 };
-use parlour_matrix::HsError;
 use parlour_store::{BotInvitation, Tx, Who};
 use ruma::OwnedServerName;
 
@@ -75,8 +74,7 @@ impl App {
             tracing::warn!(%error, "the bot enters a room without a device for now");
         }
         let via: Vec<OwnedServerName> = vec![invitation.invited_by.server_name().to_owned()];
-        let target = room_id.as_str().try_into().map_err(|_| HsError::NotSent("no room id".to_owned()))?;
-        self.client.join(&bot, target, &via).await?;
+        self.join_as(&bot, room_id, &via).await?;
         if let Some(before) = self.rooms.before(room_id) {
             self.go_on_in(&before, room_id, &bot).await?;
         }

@@ -33,6 +33,12 @@ impl App {
         if !self.waits_at(room, agent) {
             return Ok(());
         }
+        if room.may_be_encrypted()
+            && let Err(error) = self.ensure_device(agent.user_id()).await
+        {
+            // people's clients look for its keys when they invite it; what is said right after is for these
+            tracing::warn!(%error, "a puppet knocks without a device for now");
+        }
         let name = &agent.agent.display_name;
         let reason = format!("{name} is an AI agent and asks to be let in.");
         self.client.knock(agent.user_id(), &room.room_id, &reason).await

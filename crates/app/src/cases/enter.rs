@@ -106,7 +106,7 @@ impl App {
     /// Joins as the agent's puppet and remembers it. Call it with `agent.moving` held.
     pub(crate) async fn take_seat(&self, agent: &AgentLive, room: &RoomLive) -> Result<(), Fault> {
         let _entering = agent.enters(room.key);
-        self.join_as(agent.user_id(), room).await.map_err(|e| self.homeserver_fault(e))?;
+        self.join_as(agent.user_id(), &room.room_id, &[]).await.map_err(|e| self.homeserver_fault(e))?;
         let (key, room) = (agent.key(), room.key);
         let seated = self.write_and_follow(move |tx| tx.seat_taken(key, room), App::seat);
         Ok(seated.await?)

@@ -106,7 +106,7 @@ impl App {
     async fn settle_in_lobby(&self, new: &Newcomer, room: &RoomLive) -> Result<Entered, Fault> {
         let agent = &new.live.agent;
         self.make_puppet(&agent.user_id, &agent.display_name).await?;
-        self.join_as(&agent.user_id, room).await.map_err(|e| self.homeserver_fault(e))?;
+        self.join_as(&agent.user_id, &room.room_id, &[]).await.map_err(|e| self.homeserver_fault(e))?;
         let (key, at, now) = (agent.key, room.key, self.now());
         let seated = move |tx: &Tx<'_>| {
             tx.agent_is_live(key, now)?;
@@ -118,7 +118,7 @@ impl App {
 
     async fn settle_by_code(&self, new: &Newcomer, room: &RoomLive) -> Result<Entered, Fault> {
         let agent = &new.live.agent;
-        self.make_puppet(&agent.user_id, &agent.display_name).await?;
+        self.make_puppet_for(room, &agent.user_id, &agent.display_name).await?;
         let _one = new.live.moving.lock().await;
         self.let_in(&new.live, room, Some(Way::Code), Who::Agent(agent.key)).await?;
         let (key, now) = (agent.key, self.now());

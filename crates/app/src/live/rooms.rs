@@ -28,8 +28,6 @@ pub(crate) struct RoomLive {
     facts: RwLock<Facts>,
     members: RwLock<Members>,
     log: RwLock<LogState>,
-    /// Joins of one room that overlap cost the homeserver up to twice as much each (measured 2026-11-30).
-    pub(crate) joining: tokio::sync::Mutex<()>,
     loading: tokio::sync::Mutex<()>,
     looked_at_ms: AtomicI64,
     /// Up to which doubt its members were asked for again.
@@ -82,7 +80,6 @@ impl RoomLive {
             }),
             members: RwLock::new(members),
             log: RwLock::new(LogState::Absent),
-            joining: tokio::sync::Mutex::new(()),
             loading: tokio::sync::Mutex::new(()),
             looked_at_ms: AtomicI64::new(0),
             checked: AtomicU64::new(0),

@@ -207,7 +207,6 @@ impl App {
             self.note_invited(&agent, invitation).await?;
         }
         let via: Vec<OwnedServerName> = vec![invitation.invited_by.server_name().to_owned()];
-        let target = room_id.as_str().try_into().map_err(|_| HsError::NotSent("no room id".to_owned()))?;
         if let Err(error) = self.ensure_device(agent.user_id()).await {
             // what cannot be read then is read once there is one
             tracing::warn!(%error, "a puppet enters a room without a device for now");
@@ -215,7 +214,7 @@ impl App {
         if let Err(error) = self.expect_history(agent.user_id(), room_id, &invitation.invited_by).await {
             tracing::warn!(%error, "a room's history cannot be expected");
         }
-        self.client.join(agent.user_id(), target, &via).await?;
+        self.join_as(agent.user_id(), room_id, &via).await?;
         if let Some(before) = self.rooms.before(room_id)
             && self.go_on_in(&before, room_id, agent.user_id()).await?
         {

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use parlour_domain::room::RoomKind;
-use parlour_matrix::HsError;
 use parlour_store::{SeatRow, Tx};
 use ruma::{OwnedUserId, RoomId, UserId};
 
@@ -63,8 +62,7 @@ impl App {
 
     /// `false`: refused, since not invited.
     async fn gets_in(&self, user: &UserId, to: &RoomId) -> Result<bool, FollowError> {
-        let target = to.as_str().try_into().map_err(|_| HsError::NotSent("no room id".to_owned()))?;
-        match self.client.join(user, target, &[]).await {
+        match self.join_as(user, to, &[]).await {
             Ok(_) => Ok(true),
             Err(error) if error.is_final() => Ok(false),
             Err(error) => Err(error.into()),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use parlour_testkit::{Bridge, Call, Mishap, When, join};
+use parlour_testkit::{Bridge, Call, Mishap, When, homeserver::BOT, join, shown_code};
 
 use crate::support::two_lobbies;
 
@@ -26,6 +26,27 @@ async fn twenty_at_once_enter_a_lobby_one_by_one() {
         assert!(bridge.hs.is_joined(&lobby, welcome.agent.user_id.as_str()));
     }
     assert_eq!(bridge.hs.most_at_once(Call::Join, &lobby), 1);
+}
+
+/// By a code, at a person's invitation, and the bot at another: each of them waits for its turn.
+#[tokio::test]
+async fn who_comes_by_another_way_waits_as_well() {
+    let bridge = Bridge::start().await;
+    let (owner, guest) = (bridge.join("Owner").await, bridge.join("Guest").await);
+    let (invited, ada) = (bridge.join("Invited").await, bridge.hs.person("ada"));
+    let den = owner.make_room("Den").await.unwrap();
+    let (room, code) = (den.access.room.room_id.to_string(), shown_code(&den.access));
+    bridge.caught_up().await;
+    let joins = bridge.hs.calls(Call::Join);
+    bridge.hs.always(Call::Join, Mishap::Slow(10 * A_JOIN));
+    let entering = guest.enter_by_code(&code, bridge.stranger());
+    bridge.hs.until_called(Call::Join, joins + 1).await;
+    ada.invite(&room, invited.user_id.as_str());
+    ada.invite(&room, BOT);
+    entering.await.unwrap();
+    let all = [guest.user_id.as_str(), invited.user_id.as_str(), BOT];
+    bridge.hs.until("all are in", |hs| all.iter().all(|user| hs.is_joined(&room, user))).await;
+    assert_eq!(bridge.hs.most_at_once(Call::Join, &room), 1);
 }
 
 #[tokio::test]

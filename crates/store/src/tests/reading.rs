@@ -31,7 +31,7 @@ fn a_reader_sees_one_moment() {
 fn callers_that_go_away_take_no_connection_with_them() {
     let store = Fixture::new();
     for _ in 0..3 * READERS {
-        let (started, start) = mpsc::channel();
+        let (started, start) = tokio::sync::oneshot::channel();
         let (release, held) = mpsc::channel::<()>();
         let read = store.store.read(move |_| {
             started.send(()).unwrap();
@@ -39,14 +39,11 @@ fn callers_that_go_away_take_no_connection_with_them() {
             Ok(())
         });
         store.wait(async {
-            let mut read = Box::pin(read);
-            // polled until its work runs, then dropped
+            // polled until its work runs, which may have to wait for those before, then dropped
             tokio::select! {
-                biased;
-                _ = &mut read => panic!("done before it was released"),
-                () = std::future::ready(()) => {}
+                _ = read => panic!("done before it was released"),
+                started = start => started.unwrap(),
             }
-            start.recv().unwrap();
         });
         drop(release);
     }

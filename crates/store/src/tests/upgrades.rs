@@ -17,6 +17,8 @@ const REWRITTEN: [&str; 4] = ["log.body", "edits.seq", "rooms.head_pos", "rooms.
 fn lived_to(version: usize, folder: &Path) -> Connection {
     let mut db = Connection::open(folder.join("parlour.db")).unwrap();
     db.pragma_update(None, "foreign_keys", true).unwrap();
+    // a hundred and fifty commits that no power cut has to spare
+    db.pragma_update(None, "synchronous", "OFF").unwrap();
     for at in 1..=version {
         migrations().to_version(&mut db, at).unwrap();
         let rows = format!("{}/src/tests/lived/{at:04}.sql", env!("CARGO_MANIFEST_DIR"));
