@@ -41,10 +41,15 @@ impl App {
 
     /// What a caller is told where the homeserver did not do what was asked of it.
     pub(crate) fn homeserver_fault(&self, error: HsError) -> Fault {
+        self.note_outage(&error);
+        fault_of(error)
+    }
+
+    /// Whoever finds the homeserver gone says so: what it forgets meanwhile is looked for once it is back.
+    pub(crate) fn note_outage(&self, error: &HsError) {
         if matches!(error, HsError::NotSent(_)) {
             self.outage.notify_one();
         }
-        fault_of(error)
     }
 
     /// The bot or a puppet, living or gone.

@@ -44,6 +44,10 @@ impl App {
                 "parts of a transaction have no form that is known; they were left out"
             );
         }
+        if self.handover.counts_anew(txn_id) {
+            tracing::info!("the homeserver has been started anew; looking for what it has forgotten");
+            self.outage.notify_one();
+        }
         let (now, bytes) = (self.now(), body.len());
         // handed over with the commit: the homeserver may give up waiting before our answer
         let hand_over = |journaled| {

@@ -1,4 +1,10 @@
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use parking_lot::Mutex;
 use parlour_domain::limits::TYPING_BELIEVED_MS;
@@ -26,13 +32,20 @@ const PAUSE_MS: i64 = 1_000;
 pub(crate) struct Handover {
     queue: Mutex<Queue>,
     news: Notify,
+    /// Id of the transaction that came last.
+    last_txn: AtomicU64,
     /// The journal was empty after this one; `None`: not yet since the start.
     worked_off: watch::Sender<Option<i64>>,
 }
 
 impl Default for Handover {
     fn default() -> Self {
-        Self { queue: Mutex::default(), news: Notify::new(), worked_off: watch::Sender::new(None) }
+        Self {
+            queue: Mutex::default(),
+            news: Notify::new(),
+            last_txn: AtomicU64::new(0),
+            worked_off: watch::Sender::new(None),
+        }
     }
 }
 
@@ -75,6 +88,12 @@ impl Handover {
     /// Number of the newest transaction since the start.
     pub(crate) fn newest(&self) -> i64 {
         self.queue.lock().newest
+    }
+
+    /// Whether the homeserver counts its transactions anew, as Synapse does after a restart (1.163 on SQLite).
+    pub(crate) fn counts_anew(&self, txn_id: &str) -> bool {
+        let number = txn_id.parse::<u64>().ok();
+        number.is_some_and(|number| number < self.last_txn.swap(number, Ordering::Relaxed))
     }
 
     pub(crate) fn put(&self, piece: Piece) {

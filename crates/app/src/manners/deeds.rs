@@ -125,6 +125,7 @@ impl App {
             Err(error) => {
                 tracing::debug!(%error, kind, "not shown");
                 dropped(kind);
+                self.note_outage(&error);
                 match error {
                     HsError::Refused { .. } => board.answered(now),
                     HsError::Limited { retry_after_ms } => {

@@ -122,6 +122,26 @@ async fn more_lost_than_is_kept_is_told_as_a_gap_until_acknowledged() {
     assert!(agent.wait(ask()).await.unwrap().gaps.is_empty());
 }
 
+/// Nothing was asked of it meanwhile: that it counts its transactions anew is all that shows.
+#[tokio::test]
+async fn a_restart_of_the_homeserver_is_followed_by_a_look() {
+    let (bridge, agent, lobby) = scene().await;
+    let ada = bridge.hs.person("ada");
+    ada.say(&lobby, "one");
+    bridge.caught_up().await;
+    // the look after the bridge's own start is over
+    bridge.clock.until_sleeping_for(15_000).await;
+    let looks = bridge.hs.calls(Call::Messages);
+    bridge.clock.advance(15_000);
+    bridge.hs.until_called(Call::Messages, looks + 1).await;
+    lose(&bridge, || drop(ada.say(&lobby, "between"))).await;
+    bridge.hs.forget_like_a_restart();
+    ada.say(&lobby, "two");
+    bridge.caught_up().await;
+    arrived(&bridge, &agent, 3).await;
+    assert_eq!(agent.browse(browse(3)).await.unwrap().messages.texts(), ["two", "between", "one"]);
+}
+
 /// The newest message does not show that one before it is missing.
 #[tokio::test]
 async fn one_that_was_left_behind_between_others_is_fetched_to_its_place() {
