@@ -86,7 +86,7 @@ impl Planner<'_> {
         self.news_for_bot(room, by, &state, live);
         let member = Member {
             user_id: state.user,
-            membership: membership(state.membership).to_owned(),
+            membership: state.membership.as_str().to_owned(),
             display_name: state.display_name,
             avatar_url: state.avatar_url,
         };
@@ -161,15 +161,5 @@ impl Planner<'_> {
                 tracing::warn!(%fault, cause = fault.cause, "cannot take over a room that was made")
             }
         }
-    }
-}
-
-fn membership(membership: Membership) -> &'static str {
-    match membership {
-        Membership::Join => "join",
-        Membership::Invite => "invite",
-        Membership::Leave => "leave",
-        Membership::Ban => "ban",
-        Membership::Knock => "knock",
     }
 }

@@ -65,6 +65,20 @@ pub enum Membership {
     Knock,
 }
 
+impl Membership {
+    /// As the event has it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Join => "join",
+            Self::Invite => "invite",
+            Self::Leave => "leave",
+            Self::Ban => "ban",
+            Self::Knock => "knock",
+        }
+    }
+}
+
 /// How a room began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Create {
