@@ -97,7 +97,7 @@ impl App {
     /// The same in the background.
     pub(crate) fn settle_later(self: &Arc<Self>, slot: Arc<Slot>) {
         let app = self.clone();
-        self.tasks.spawn(async move {
+        self.beside(async move {
             if let Err(error) = app.settle_device(&slot).await {
                 tracing::info!(%error, user = %slot.user, "a device's requests are not all answered yet");
             }

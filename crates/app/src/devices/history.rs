@@ -35,7 +35,7 @@ impl App {
     /// Word of a room's history has come.
     pub(crate) fn import_later(self: &Arc<Self>, slot: Arc<Slot>) {
         let app = self.clone();
-        self.tasks.spawn(async move {
+        self.beside(async move {
             if let Err(error) = app.import_histories(&slot).await {
                 tracing::info!(%error, user = %slot.user, "a room's shared history cannot be fetched yet");
             }

@@ -16,13 +16,16 @@ use parlour_matrix::{
 use parlour_store::{DeviceRow, DeviceState, Store};
 use ruma::{OwnedDeviceId, OwnedUserId, UserId};
 use secrecy::SecretString;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 use super::{DeviceError, Held, awaited::Awaited, reads::Reads};
 use crate::{crypto_rows::CryptoRows, view::DeviceWay};
 
 /// A machine that nobody has used for so long is let go.
 const UNUSED_MS: i64 = 10 * 60_000;
+
+/// Devices that something is done about in the background at the same time.
+const AT_ONCE: usize = 8;
 
 /// All devices of puppets that are not given up.
 pub(crate) struct Keyring {
@@ -40,6 +43,8 @@ pub(crate) struct Keyring {
     pub(crate) pushes: [AtomicBool; 2],
     /// As it was probed last.
     way: Mutex<Option<DeviceWay>>,
+    /// For what is done in the background, see [`App::beside`](crate::App).
+    pub(super) places: Semaphore,
     /// Told when a device was given up.
     pub(crate) lost: Notify,
     /// Told when it is in doubt whether the homeserver still has all devices.
@@ -92,6 +97,7 @@ impl Keyring {
             doubts: AtomicU64::new(1),
             pushes: Default::default(),
             way: Mutex::default(),
+            places: Semaphore::new(AT_ONCE),
             lost: Notify::new(),
             census: Notify::new(),
             last_census: Mutex::default(),

@@ -24,7 +24,7 @@ impl App {
             return;
         }
         let app = self.clone();
-        self.tasks.spawn(async move {
+        self.beside(async move {
             if let Err(error) = app.give_up_if_deleted(&slot).await {
                 tracing::info!(%error, user = %slot.user, "cannot look after a device yet");
                 app.keyring.census.notify_one();

@@ -15,6 +15,8 @@ mod pull;
 mod reads;
 mod seal;
 
+use std::sync::Arc;
+
 pub(crate) use held::Held;
 pub(crate) use keyring::{Keyring, Slot};
 use parlour_domain::fault::{Code, Fault};
@@ -55,6 +57,17 @@ impl From<SurveyError> for DeviceError {
 }
 
 impl App {
+    /// In the background, beside at most a few others: what concerns two hundred devices at the same moment would open as
+    /// many connections.
+    pub(crate) fn beside(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
+        let app = self.clone();
+        self.tasks.spawn(async move {
+            if let Ok(_place) = app.keyring.places.acquire().await {
+                work.await;
+            }
+        });
+    }
+
     /// What a caller is told: nothing was sent, and it may be tried again.
     pub(crate) fn device_fault(&self, error: DeviceError) -> Fault {
         match error {

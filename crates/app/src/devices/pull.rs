@@ -117,7 +117,7 @@ impl App {
     /// The same for one device.
     pub(crate) fn pull_later(self: &Arc<Self>, slot: Arc<Slot>) {
         let app = self.clone();
-        self.tasks.spawn(async move { app.pull_all(vec![slot]).await });
+        self.beside(async move { app.pull_all(vec![slot]).await });
     }
 
     /// At start and after an outage: pushes may have been lost.

@@ -141,8 +141,8 @@ impl App {
         if !room.encrypted() {
             return;
         }
-        let tasks = app.tasks.clone();
-        tasks.spawn(async move {
+        let this = app.clone();
+        this.beside(async move {
             let prepared = async {
                 let slot = app.ensure_device(agent.user_id()).await?;
                 app.prepare(&slot, &room).await
