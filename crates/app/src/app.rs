@@ -59,9 +59,9 @@ pub struct App {
     pub(crate) invited: tokio::sync::Notify,
     /// Told when a room's tombstone came.
     pub(crate) upgraded: tokio::sync::Notify,
-    /// Rooms that invitations are followed into.
     /// Joins that overlap cost the homeserver up to twice as much each (measured 2026-11-30).
     pub(crate) joining: Turns<OwnedRoomId>,
+    /// Rooms that invitations are followed into.
     pub(crate) following: Lanes<OwnedRoomId>,
     /// Between tries to follow into a room.
     pub(crate) rests: Rests<OwnedRoomId>,
@@ -106,7 +106,8 @@ impl App {
         }
         let visitors = Visitors::new(store.read(|r| r.person_knocks()).await?);
         let bot = Bot::new(store.read(|r| r.bot_rooms()).await?);
-        let bans = Bans::new(settings.server_name.clone(), store.read(|r| r.ban_lists()).await?);
+        let listed_bans = store.read(|r| r.listed_bans()).await?;
+        let bans = Bans::new(settings.server_name.clone(), store.read(|r| r.ban_lists()).await?, listed_bans);
         let day_keys = DayKeys::read(&store).await?;
         let run = Run::read(&store).await?;
         let newest = store.read(|r| r.newest_arrival()).await?;

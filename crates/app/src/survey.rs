@@ -10,8 +10,13 @@ use parlour_matrix::{
 };
 use parlour_store::StoreError;
 use ruma::{OwnedUserId, UserId};
+use serde_json::value::RawValue;
 
-use crate::{app::App, ingest::Planner, live::RoomLive};
+use crate::{
+    app::App,
+    ingest::Planner,
+    live::{Members, RoomLive},
+};
 
 /// Why a room's state is not known.
 #[derive(Debug, thiserror::Error)]
@@ -66,5 +71,35 @@ impl App {
         self.store.write(move |tx| tx.room_state_read(key)).await?;
         room.set_state_read();
         Ok(create)
+    }
+
+    /// Who of the people is in, anew; agents' places are settled by the events themselves. `false`: somebody came or went
+    /// by transaction while it was read, which is newer, so that nothing of it counts.
+    pub(crate) async fn survey_people(
+        &self,
+        room: &Arc<RoomLive>,
+        reader: &UserId,
+    ) -> Result<bool, SurveyError> {
+        let before = room.with_members(Members::changes);
+        let raw = self.client.room_state(reader, &room.room_id).await?;
+        if room.with_members(Members::changes) != before {
+            return Ok(false);
+        }
+        let mut planner = Planner::new(self, self.now());
+        for event in raw.iter().filter(|event| self.is_news_of_people(room, event)) {
+            planner.take(event, Some(&room.room_id)).await;
+        }
+        self.carry_out(&mut planner.finish(), None).await?;
+        Ok(true)
+    }
+
+    fn is_news_of_people(&self, room: &RoomLive, event: &RawValue) -> bool {
+        let Incoming::State(StateEvent { change: StateChange::Member(member), .. }) =
+            Incoming::parse(event, Some(&room.room_id))
+        else {
+            return false;
+        };
+        let known = room.with_members(|m| m.get(&member.user).map(|m| m.membership.clone()));
+        !self.is_ours(&member.user) && known.as_deref() != Some(member.membership.as_str())
     }
 }

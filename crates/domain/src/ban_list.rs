@@ -34,6 +34,9 @@ pub struct Rule {
     pub entity: String,
 }
 
+/// A rule that fits somebody of this name fits anybody.
+const NOBODYS_NAME: &str = "~nobody~s~name~";
+
 /// The rules of all lists, ready to be asked.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
@@ -43,16 +46,19 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Rules about servers that fit `home` are left out: a mistake in a list must not put out everybody at home.
+    /// Rules that fit everybody at `home` are left out: a mistake in a list must not put out all of them.
     #[must_use]
     pub fn new<'a>(rules: impl IntoIterator<Item = &'a Rule>, home: &ServerName) -> Self {
         let mut all = Self::default();
         let unique: BTreeSet<&Rule> = rules.into_iter().collect();
+        let anybody = format!("@{NOBODYS_NAME}:{home}");
         for rule in unique {
+            let entity = rule.entity.as_str();
             match rule.kind {
-                Kind::User => all.users.put(&rule.entity),
-                Kind::Server if Entities::of(&rule.entity).has_server(home) => {}
-                Kind::Server => all.servers.put(&rule.entity),
+                Kind::User if Entities::of(entity).has(&anybody) => {}
+                Kind::User => all.users.put(entity),
+                Kind::Server if Entities::of(&entity.to_lowercase()).has_server(home) => {}
+                Kind::Server => all.servers.put(&entity.to_lowercase()),
                 Kind::Room => all.rooms.put(&rule.entity),
             }
         }
@@ -96,9 +102,9 @@ impl Entities {
         self.names.contains(name) || self.patterns.iter().any(|pattern| pattern.matches(name))
     }
 
-    /// With its port or without.
+    /// With its port or without; names of hosts have no case.
     fn has_server(&self, server: &ServerName) -> bool {
-        self.has(server.as_str()) || self.has(server.host())
+        self.has(&server.as_str().to_lowercase()) || self.has(&server.host().to_lowercase())
     }
 }
 
@@ -120,13 +126,13 @@ mod tests {
     #[case(Kind::User, "@mallory:evil.org", true)]
     #[case(Kind::User, "@mal*:evil.org", true)]
     #[case(Kind::User, "@mallor?:*", true)]
-    #[case(Kind::User, "*", true)]
     #[case(Kind::User, "@ada:evil.org", false)]
     #[case(Kind::User, "@mallory", false)]
     #[case(Kind::User, "mallory:evil.org", false)]
     #[case(Kind::User, "", false)]
     #[case(Kind::Server, "evil.org", true)]
     #[case(Kind::Server, "*il.org", true)]
+    #[case(Kind::Server, "EVIL.org", true)]
     #[case(Kind::Server, "evil.org:8448", false)]
     #[case(Kind::Server, "good.org", false)]
     #[case(Kind::Server, "@mallory:evil.org", false)]
@@ -151,11 +157,14 @@ mod tests {
     }
 
     #[rstest]
-    #[case("home.org")]
-    #[case("*")]
-    #[case("*.org")]
-    fn nobody_is_put_out_of_home_by_a_rule_about_servers(#[case] entity: &str) {
-        let all = rules(&[(Kind::Server, entity), (Kind::Server, "evil.org")]);
+    #[case(Kind::Server, "home.org")]
+    #[case(Kind::Server, "*")]
+    #[case(Kind::Server, "*.ORG")]
+    #[case(Kind::User, "*")]
+    #[case(Kind::User, "@*:home.org")]
+    #[case(Kind::User, "@*:*")]
+    fn nobody_is_put_out_of_home_by_a_rule_that_fits_all(#[case] kind: Kind, #[case] entity: &str) {
+        let all = rules(&[(kind, entity), (Kind::Server, "evil.org")]);
         assert!(!all.ban_user(user_id!("@ada:home.org")) && all.ban_user(user_id!("@mallory:evil.org")));
         assert!(rules(&[(Kind::User, "@ada:home.org")]).ban_user(user_id!("@ada:home.org")));
     }

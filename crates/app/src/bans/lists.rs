@@ -1,41 +1,62 @@
 //! Reading the lists: at the start, when something in one of them has changed, and every hour.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use parlour_domain::quota::HOUR_MS;
 use parlour_matrix::events::ban_rule;
 use parlour_store::{BanList, StoreError, Tx};
 use ruma::{OwnedRoomId, OwnedServerName, RoomAliasId, RoomId, RoomOrAliasId};
 
-use crate::{app::App, tasks::FollowError};
+use crate::{app::App, tasks::FollowError, view::Readiness};
 
 /// Bans come in bunches; each reading takes the whole list.
 const GATHER_MS: i64 = 500;
+/// Whoever changes a list all the time does not make us read it all the time.
+const APART_MS: i64 = 5_000;
 const FIRST_PAUSE_MS: i64 = 2_000;
 const LONGEST_PAUSE_MS: i64 = 5 * 60_000;
 
 impl App {
     pub(super) async fn follow_ban_lists(self: Arc<Self>) {
+        if self.settings.ban_lists.is_empty() {
+            return drop(self.forget_unnamed().await);
+        }
+        self.until_bot_is_there().await;
         let mut pause_ms = FIRST_PAUSE_MS;
-        loop {
-            let read = self.read_ban_lists().await;
-            if self.tasks.stopping() || (read && self.settings.ban_lists.is_empty()) {
-                return;
-            }
-            let until_ms = self.now() + if read { HOUR_MS } else { pause_ms };
+        let mut all = true;
+        while !self.tasks.stopping() {
+            let changed = if all { None } else { Some(self.bans.take_changed()) };
+            let (began_ms, read) = (self.now(), self.read_ban_lists(changed.as_ref()).await);
             pause_ms = if read { FIRST_PAUSE_MS } else { (pause_ms * 2).min(LONGEST_PAUSE_MS) };
+            let until_ms = began_ms + if read { HOUR_MS } else { pause_ms };
+            all = tokio::select! {
+                () = self.bans.news.notified() => false,
+                () = self.clock.sleep_until(until_ms) => true,
+                () = self.tasks.stopped() => return,
+            };
+            let rest_ms = if all { 0 } else { GATHER_MS.max(began_ms + APART_MS - self.now()) };
+            self.let_pass(rest_ms).await;
+        }
+    }
+
+    async fn until_bot_is_there(&self) {
+        while self.readiness() != Readiness::Ready && !self.tasks.stopping() {
             tokio::select! {
-                () = self.bans.news.notified() => drop(self.let_pass(GATHER_MS).await),
-                () = self.clock.sleep_until(until_ms) => {}
+                () = self.bans.news.notified() => {}
                 () = self.tasks.stopped() => {}
             }
         }
     }
 
-    /// `false`: not all of them could be.
-    async fn read_ban_lists(self: &Arc<Self>) -> bool {
-        let mut all = self.forget_unnamed().await.is_ok();
-        for name in &self.settings.ban_lists {
+    /// Those that changed; `None`: all. `false`: not all of them could be.
+    async fn read_ban_lists(self: &Arc<Self>, changed: Option<&BTreeSet<OwnedRoomId>>) -> bool {
+        let places = self.bans.places();
+        let is_meant = |name: &RoomOrAliasId| {
+            let at = places.iter().find(|(n, _)| n == name.as_str()).map(|(_, at)| at);
+            changed.is_none_or(|changed| at.is_none_or(|at| changed.contains(at)))
+        };
+        let mut all = true;
+        for name in self.settings.ban_lists.iter().filter(|name| is_meant(name)) {
             if let Err(error) = self.read_ban_list(name).await {
                 tracing::warn!(
                     %error, list = %name,
@@ -45,7 +66,8 @@ impl App {
                 all = false;
             }
         }
-        all
+        // a list under another name is not gone before it was read under that
+        all && self.forget_unnamed().await.is_ok()
     }
 
     async fn read_ban_list(self: &Arc<Self>, name: &RoomOrAliasId) -> Result<(), FollowError> {
@@ -74,24 +96,31 @@ impl App {
     }
 
     async fn keep_ban_list(self: &Arc<Self>, list: BanList) -> Result<(), StoreError> {
+        if self.bans.says(&list) {
+            return Ok(());
+        }
         let kept = list.clone();
         let follow = move |app: &Arc<Self>, ()| {
-            app.bans.put(list);
-            app.bans.sweep.notify_one();
+            if app.bans.put(list) {
+                app.bans.sweep.notify_one();
+            }
         };
         self.write_and_follow(move |tx: &Tx<'_>| tx.put_ban_list(&kept), follow).await
     }
 
-    /// Those that the config does not name any more.
-    async fn forget_unnamed(&self) -> Result<(), StoreError> {
+    /// Those that the config does not name any more. The bot has no business there, unless people want it.
+    async fn forget_unnamed(&self) -> Result<(), FollowError> {
         let named = |name: &String| self.settings.ban_lists.iter().any(|list| list.as_str() == name);
-        for name in self.bans.names().into_iter().filter(|name| !named(name)) {
+        for (name, at) in self.bans.places().into_iter().filter(|(name, _)| !named(name)) {
             let gone = name.clone();
             let follow = move |app: &Arc<Self>, ()| {
                 app.bans.drop(&gone);
                 app.bans.sweep.notify_one();
             };
             self.write_and_follow(move |tx: &Tx<'_>| tx.drop_ban_list(&name), follow).await?;
+            if !self.bans.is_list(&at) && self.rooms.by_id(&at).is_none() {
+                self.client.leave(&self.settings.bot, &at, None).await?;
+            }
         }
         Ok(())
     }

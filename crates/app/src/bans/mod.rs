@@ -6,12 +6,18 @@
 mod lists;
 mod sweep;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-use parking_lot::RwLock;
-use parlour_domain::ban_list::Rules;
-use parlour_store::BanList;
-use ruma::{OwnedRoomId, OwnedServerName, RoomId, UserId};
+use parking_lot::{Mutex, RwLock};
+use parlour_domain::{
+    ban_list::{Rule, Rules},
+    ids::RoomKey,
+};
+use parlour_store::{BanList, ListedBan};
+use ruma::{OwnedRoomId, OwnedServerName, OwnedUserId, RoomId, UserId};
 use tokio::sync::Notify;
 
 use crate::app::App;
@@ -21,8 +27,11 @@ use crate::app::App;
 pub(crate) struct Bans {
     home: OwnedServerName,
     state: RwLock<State>,
-    /// Told when a list may have changed.
+    changed: Mutex<BTreeSet<OwnedRoomId>>,
+    /// Told when lists are to be read.
     pub(crate) news: Notify,
+    /// Whom the bridge banned; `true`: and the homeserver took it, and nobody came again since.
+    ours: Mutex<BTreeMap<(RoomKey, OwnedUserId), bool>>,
     /// Told when somebody may have to go, or may come back.
     pub(crate) sweep: Notify,
 }
@@ -37,31 +46,54 @@ struct State {
 }
 
 impl Bans {
-    pub(crate) fn new(home: OwnedServerName, lists: Vec<BanList>) -> Self {
-        let bans = Self { home, state: RwLock::default(), news: Notify::new(), sweep: Notify::new() };
-        lists.into_iter().for_each(|list| bans.put(list));
+    pub(crate) fn new(home: OwnedServerName, lists: Vec<BanList>, ours: Vec<ListedBan>) -> Self {
+        let ours = ours.into_iter().map(|ban| ((ban.room, ban.user_id), false)).collect();
+        let lists: BTreeMap<_, _> = lists.into_iter().map(|list| (list.name.clone(), list)).collect();
+        let bans = Self {
+            home,
+            state: RwLock::new(State { lists, ..State::default() }),
+            changed: Mutex::default(),
+            news: Notify::new(),
+            ours: Mutex::new(ours),
+            sweep: Notify::new(),
+        };
+        bans.apply();
         bans
     }
 
-    fn put(&self, list: BanList) {
+    /// `false`: it says what it said before.
+    fn put(&self, list: BanList) -> bool {
         let mut state = self.state.write();
         state.unread.remove(&list.name);
-        state.lists.insert(list.name.clone(), list);
-        state.rules = Arc::new(Rules::new(state.lists.values().flat_map(|l| &l.rules), &self.home));
+        let before = state.lists.insert(list.name.clone(), list.clone());
+        drop(state);
+        before != Some(list) && self.apply()
     }
 
     fn drop(&self, name: &str) {
-        let mut state = self.state.write();
-        state.lists.remove(name);
-        state.rules = Arc::new(Rules::new(state.lists.values().flat_map(|l| &l.rules), &self.home));
+        self.state.write().lists.remove(name);
+        self.apply();
+    }
+
+    /// The rules are put together beside the lock that every message asks.
+    fn apply(&self) -> bool {
+        let all: Vec<Rule> = self.state.read().lists.values().flat_map(|l| l.rules.clone()).collect();
+        let rules = Arc::new(Rules::new(&all, &self.home));
+        self.state.write().rules = rules;
+        true
+    }
+
+    fn says(&self, list: &BanList) -> bool {
+        self.state.read().lists.get(&list.name) == Some(list)
     }
 
     fn is_unread_at(&self, name: &str, room: OwnedRoomId) {
         self.state.write().unread.insert(name.to_owned(), room);
     }
 
-    fn names(&self) -> Vec<String> {
-        self.state.read().lists.keys().cloned().collect()
+    /// Names of those that were read, and where they are.
+    fn places(&self) -> Vec<(String, OwnedRoomId)> {
+        self.state.read().lists.values().map(|list| (list.name.clone(), list.room_id.clone())).collect()
     }
 
     fn rules(&self) -> Arc<Rules> {
@@ -77,6 +109,37 @@ impl Bans {
     pub(crate) fn is_list(&self, room: &RoomId) -> bool {
         let state = self.state.read();
         state.lists.values().any(|l| l.room_id == room) || state.unread.values().any(|r| r == room)
+    }
+
+    /// Something was changed in a list.
+    pub(crate) fn changed(&self, list: OwnedRoomId) {
+        self.changed.lock().insert(list);
+        self.news.notify_one();
+    }
+
+    fn take_changed(&self) -> BTreeSet<OwnedRoomId> {
+        std::mem::take(&mut *self.changed.lock())
+    }
+
+    /// Somebody came into a room, or wants to. Whether they have to go.
+    pub(crate) fn comes(&self, room: RoomKey, user: &UserId, barred: bool) -> bool {
+        if let Some(done) = self.ours.lock().get_mut(&(room, user.to_owned())) {
+            *done = false;
+        }
+        barred
+    }
+
+    /// A moderator decided about somebody. Whether they had been banned by us.
+    pub(crate) fn is_not_ours(&self, room: RoomKey, user: &UserId) -> bool {
+        self.ours.lock().remove(&(room, user.to_owned())).is_some()
+    }
+
+    fn is_done(&self, ban: &ListedBan) -> bool {
+        self.ours.lock().get(&(ban.room, ban.user_id.clone())) == Some(&true)
+    }
+
+    fn note(&self, ban: &ListedBan, done: bool) {
+        self.ours.lock().insert((ban.room, ban.user_id.clone()), done);
     }
 }
 

@@ -45,7 +45,10 @@ impl App {
         let here = room.with_members(|m| m.with_membership(|m| ["join", "invite", "knock"].contains(&m)));
         let mut all = true;
         for user_id in here.into_iter().filter(|user| self.is_barred(user) && may_ban(room, &keeper, user)) {
-            all &= done(self.ban_one(&keeper, &room.room_id, ListedBan { room: room.key, user_id }).await);
+            let ban = ListedBan { room: room.key, user_id };
+            if !self.bans.is_done(&ban) {
+                all &= done(self.ban_one(&keeper, &room.room_id, ban).await);
+            }
         }
         all
     }
@@ -54,7 +57,12 @@ impl App {
     async fn ban_one(&self, keeper: &UserId, room: &RoomId, ban: ListedBan) -> Result<(), FollowError> {
         let (noted, by) = (ban.clone(), self.by(Who::Bridge));
         self.store.write(move |tx: &Tx<'_>| tx.put_listed_ban(&noted)).await?;
+        // before the answer: what comes meanwhile says otherwise
+        self.bans.note(&ban, true);
         let banned = self.client.ban(keeper, room, &ban.user_id, Some(REASON)).await;
+        if banned.is_err() {
+            self.bans.note(&ban, false);
+        }
         let is_final = banned.as_ref().err().is_some_and(HsError::is_final);
         let write = move |tx: &Tx<'_>| match is_final {
             true => tx.drop_listed_ban(&ban, None),
@@ -76,16 +84,19 @@ impl App {
         all
     }
 
-    /// The homeserver is asked how it stands: the event of a ban may not have come yet.
+    /// The homeserver is asked how it stands: the event of a ban may not have come yet. Where nobody keeps order (any more)
+    /// it stays noted.
     async fn lift(&self, ban: ListedBan) -> Result<(), FollowError> {
         let mut lifted = None;
-        if let Some(room) = self.rooms.get(ban.room)
-            && let Some(keeper) = self.keeper(&room)
-            && self.client.membership(&keeper, &room.room_id, &ban.user_id).await?.as_deref() == Some("ban")
-        {
-            self.client.unban(&keeper, &room.room_id, &ban.user_id).await?;
-            lifted = Some(self.by(Who::Bridge));
+        if let Some(room) = self.rooms.get(ban.room) {
+            let Some(keeper) = self.keeper(&room) else { return Ok(()) };
+            let membership = self.client.membership(&keeper, &room.room_id, &ban.user_id).await?;
+            if membership.as_deref() == Some("ban") {
+                self.client.unban(&keeper, &room.room_id, &ban.user_id).await?;
+                lifted = Some(self.by(Who::Bridge));
+            }
         }
+        self.bans.is_not_ours(ban.room, &ban.user_id);
         Ok(self.store.write(move |tx: &Tx<'_>| tx.drop_listed_ban(&ban, lifted.as_ref())).await?)
     }
 

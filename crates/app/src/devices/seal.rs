@@ -88,22 +88,23 @@ impl App {
         match self.survey_anew(user, room).await {
             // out since: the message will be refused
             Err(SurveyError::Homeserver(error)) if error.is_final() => {}
-            surveyed => surveyed?,
-        }
-        room.set_checked(doubts);
-        Ok(())
-    }
-
-    /// Whatever came by transaction meanwhile may be newer than what was read: then once more.
-    async fn survey_anew(&self, user: &UserId, room: &Arc<RoomLive>) -> Result<(), SurveyError> {
-        for _ in 0..TRIES {
-            let before = self.handover.newest();
-            self.survey(room, user).await?;
-            if self.handover.newest() == before {
-                break;
+            surveyed => {
+                if surveyed? {
+                    room.set_checked(doubts);
+                }
             }
         }
         Ok(())
+    }
+
+    /// `false`: people came and went all the while.
+    async fn survey_anew(&self, user: &UserId, room: &Arc<RoomLive>) -> Result<bool, SurveyError> {
+        for _ in 0..TRIES {
+            if self.survey_people(room, user).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// After a start or an outage, word of people's new devices may have been lost: they are asked for again.

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use parlour_domain::ids::RoomKey;
-use ruma::OwnedUserId;
+use ruma::{OwnedRoomId, OwnedUserId};
 
 use crate::app::App;
 
@@ -14,8 +14,8 @@ pub(super) struct Afterwards {
     pub(super) encrypted_rooms: BTreeSet<RoomKey>,
     /// Members or powers changed where the bot is.
     pub(super) bot_news: bool,
-    /// Something changed in a room with a ban list.
-    pub(super) ban_lists: bool,
+    /// Rooms in which a ban list changed.
+    pub(super) ban_lists: BTreeSet<OwnedRoomId>,
     /// Somebody came whom a list bans.
     pub(super) sweep: bool,
     /// Devices to be pulled for.
@@ -35,9 +35,7 @@ impl Afterwards {
         if self.bot_news {
             app.bot.news.notify_one();
         }
-        if self.ban_lists {
-            app.bans.news.notify_one();
-        }
+        self.ban_lists.into_iter().for_each(|list| app.bans.changed(list));
         if self.sweep {
             app.bans.sweep.notify_one();
         }

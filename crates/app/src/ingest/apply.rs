@@ -205,6 +205,7 @@ pub(crate) fn carry_out_at(tx: &Tx<'_>, step: Step, at: Option<Pos>) -> Result<V
         Step::Heard { event_id } => {
             tx.heard(&event_id)?;
         }
+        Step::BanNotOurs(ban) => tx.drop_listed_ban(&ban, None)?,
         Step::Successor { room, to } => {
             tx.set_successor(room, Some(&to))?;
             return Ok(vec![Effect::Upgraded]);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use parlour_domain::{ids::AgentId, knock::Answer, room::RoomKind};
 use parlour_matrix::events::{Member, Membership, Reaction, StateEvent};
-use parlour_store::{BotInvitation, PersonKnock};
-use ruma::{OwnedEventId, UserId};
+use parlour_store::{BotInvitation, ListedBan, PersonKnock};
+use ruma::{OwnedEventId, RoomId, UserId};
 
 use super::{Planner, Step};
 use crate::{bot::Meant, live::RoomLive};
@@ -43,13 +43,32 @@ impl Planner<'_> {
     /// What a change of membership means for the bot, and for the owner of the room.
     pub(super) fn news_for_bot(&mut self, room: &Arc<RoomLive>, by: &UserId, state: &Member, live: bool) {
         self.visitor(room, by, state, live);
-        let comes = !matches!(state.membership, Membership::Leave | Membership::Ban);
-        self.afterwards.sweep |= comes && self.app.is_barred(&state.user);
+        self.listed(room, by, state, live);
         let out = matches!(state.membership, Membership::Leave | Membership::Ban);
         if state.user == self.app.settings.bot && live && out && room.kind() == RoomKind::Private {
             self.steps.push(Step::BotOut { room: room.key, by: self.done_by(by) });
         }
         self.afterwards.bot_news |= state.membership == Membership::Join && self.app.bot.knows(room.key);
+    }
+
+    /// What a change of membership means for a ban by the rules of a list.
+    fn listed(&mut self, room: &RoomLive, by: &UserId, state: &Member, live: bool) {
+        let comes = !matches!(state.membership, Membership::Leave | Membership::Ban);
+        if comes && self.app.bans.comes(room.key, &state.user, self.app.is_barred(&state.user)) {
+            self.afterwards.sweep = true;
+        }
+        let by_moderator = live && *by != state.user && !self.app.is_ours(by);
+        if by_moderator && self.app.bans.is_not_ours(room.key, &state.user) {
+            // from here on it is theirs to lift
+            let (room, user) = (room.key, state.user.clone());
+            self.steps.push(Step::BanNotOurs(ListedBan { room, user_id: user }));
+        }
+    }
+
+    pub(super) fn list_changed(&mut self, room: &RoomId) {
+        if self.app.bans.is_list(room) {
+            self.afterwards.ban_lists.insert(room.to_owned());
+        }
     }
 
     fn visitor(&mut self, room: &RoomLive, by: &UserId, state: &Member, live: bool) {

@@ -237,7 +237,8 @@ impl<'a> Planner<'a> {
     }
 
     fn redaction(&mut self, redaction: Redaction) {
-        self.afterwards.ban_lists |= self.app.bans.is_list(&redaction.head.room_id);
+        // perhaps of a rule
+        self.list_changed(&redaction.head.room_id);
         let Some(room) = self.app.rooms.by_id(&redaction.head.room_id) else { return };
         let by = redaction.head.sender;
         let any = room.power().is_some_and(|p| p.level_of(&by) >= p.redact);

@@ -28,6 +28,9 @@ use crate::{
     sending::author,
 };
 
+/// A session's id is a key of 32 bytes in base64: 43 characters.
+const SESSION_ID_BYTES: usize = 64;
+
 /// Somebody who withholds keys must not make us fetch for each message.
 const FETCHED_MS: i64 = 30_000;
 
@@ -205,7 +208,10 @@ impl Planner<'_> {
     /// It may have been lost on the way, or still come.
     fn lacks_key(&mut self, slot: &Slot, raw: &RawValue) {
         let now = self.app.now();
-        if let Some((session, _)) = session_place(raw) {
+        // the sender's own words, which no key of that length will ever answer
+        if let Some((session, _)) =
+            session_place(raw).filter(|(session, _)| session.len() <= SESSION_ID_BYTES)
+        {
             self.app.keyring.lacks(&slot.user, &session, now);
         }
         if !slot.pulled_since(now - FETCHED_MS) {

@@ -15,7 +15,9 @@ impl Planner<'_> {
     pub(super) async fn state(&mut self, state: StateEvent, live: bool) {
         if live {
             self.invited(&state);
-            self.afterwards.ban_lists |= self.app.bans.is_list(&state.head.room_id);
+            if state.change == StateChange::BanRule {
+                self.list_changed(&state.head.room_id);
+            }
         }
         let Some(room) = self.app.rooms.by_id(&state.head.room_id) else {
             return self.unknown_room(&state).await;
@@ -57,6 +59,7 @@ impl Planner<'_> {
             StateChange::Create(_)
             | StateChange::CanonicalAlias
             | StateChange::Tombstone { .. }
+            | StateChange::BanRule
             | StateChange::Other => {}
         }
     }
@@ -83,7 +86,7 @@ impl Planner<'_> {
         self.news_for_bot(room, by, &state, live);
         let member = Member {
             user_id: state.user,
-            membership: membership(state.membership).to_owned(),
+            membership: state.membership.as_str().to_owned(),
             display_name: state.display_name,
             avatar_url: state.avatar_url,
         };
@@ -158,15 +161,5 @@ impl Planner<'_> {
                 tracing::warn!(%fault, cause = fault.cause, "cannot take over a room that was made")
             }
         }
-    }
-}
-
-fn membership(membership: Membership) -> &'static str {
-    match membership {
-        Membership::Join => "join",
-        Membership::Invite => "invite",
-        Membership::Leave => "leave",
-        Membership::Ban => "ban",
-        Membership::Knock => "knock",
     }
 }

@@ -8,8 +8,8 @@ use parlour_domain::{
 };
 use parlour_matrix::crypto::KeyCounts;
 use parlour_store::{
-    BotInvitation, By, Invitation, KeyFrom, Member, NewEdit, NewEntry, NewErrand, PersonKnock, SealedEcho,
-    Waiting,
+    BotInvitation, By, Invitation, KeyFrom, ListedBan, Member, NewEdit, NewEntry, NewErrand, PersonKnock,
+    SealedEcho, Waiting,
 };
 use ruma::{OwnedEventId, OwnedRoomId, OwnedUserId};
 
@@ -84,6 +84,8 @@ pub(crate) enum Step {
     Heard {
         event_id: OwnedEventId,
     },
+    /// A moderator decided about somebody whom the bridge had banned because of a list.
+    BanNotOurs(ListedBan),
     /// The room goes on elsewhere.
     Successor {
         room: RoomKey,

@@ -8,6 +8,7 @@ use ruma::{OwnedUserId, UserId};
 pub(crate) struct Members {
     by_user: HashMap<OwnedUserId, Member>,
     joined: usize,
+    changes: u64,
 }
 
 impl Members {
@@ -19,6 +20,7 @@ impl Members {
     }
 
     pub(crate) fn put(&mut self, member: Member) {
+        self.changes += 1;
         let joins = member.membership == "join";
         let before = self.by_user.insert(member.user_id.clone(), member);
         let was_in = before.is_some_and(|m| m.membership == "join");
@@ -35,6 +37,12 @@ impl Members {
             avatar_url: known.and_then(|m| m.avatar_url.clone()),
         };
         self.put(member);
+    }
+
+    /// Counts up with each event; so whoever reads the room elsewhere knows whether that is old by now.
+    #[must_use]
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
     }
 
     #[must_use]

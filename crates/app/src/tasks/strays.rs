@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use parlour_domain::room::RoomKind;
 use ruma::{OwnedUserId, UserId};
 
 use crate::{
@@ -9,12 +10,12 @@ use crate::{
 
 impl App {
     /// Puppets that are in a room for nobody: a join may succeed after we gave it up, or after its agent was gone; a
-    /// kick may have failed; a room may have been made twice.
+    /// kick may have failed; a room may have been made twice. And the bot where it was sent away.
     pub(crate) async fn take_out_strays(&self) {
         self.leave_stray_rooms().await;
         for room in self.rooms.all() {
             for user in self.strays_in(&room).await {
-                tracing::info!(puppet = %user, "taking a puppet without an agent out of a room");
+                tracing::info!(puppet = %user, "taking one of ours out of a room that it is not to be in");
                 if let Err(error) = self.client.leave(&user, &room.room_id, None).await {
                     tracing::info!(%error, "cannot take it out yet");
                     return;
@@ -33,7 +34,25 @@ impl App {
                 Some(_) => {}
             }
         }
+        if self.is_bot_stray_in(room).await {
+            strays.push(self.settings.bot.clone());
+        }
         strays
+    }
+
+    /// We may have ended between our own word, that it is out, and the homeserver's. What the disk says counts: memory
+    /// is ahead of it while the agents go before it.
+    async fn is_bot_stray_in(&self, room: &RoomLive) -> bool {
+        let elsewhere = room.kind() == RoomKind::Lobby || self.bans.is_list(&room.room_id);
+        if elsewhere || self.bot.knows(room.key) || !self.bot_is_in(room) {
+            return false;
+        }
+        let (key, room_id) = (room.key, room.room_id.clone());
+        let noted = self.store.read(move |r| {
+            let coming = r.bot_invitations()?.iter().any(|i| i.room_id == room_id);
+            Ok(coming || r.bot_rooms()?.iter().any(|r| r.room == key))
+        });
+        !noted.await.unwrap_or(true)
     }
 
     /// Removed from a private room, though the homeserver has not heard of it.

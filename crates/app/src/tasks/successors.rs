@@ -15,7 +15,7 @@ impl App {
     pub(crate) async fn follow_successors(self: &Arc<Self>) -> bool {
         let mut all = true;
         for room in self.rooms.all() {
-            let Some(to) = room.successor() else { continue };
+            let Some(to) = room.successor().filter(|to| !self.is_barred_room(to)) else { continue };
             if let Err(error) = self.follow_tombstone(&room, &to).await {
                 tracing::info!(%error, room = %room.room_id, "cannot follow a tombstone yet");
                 all = false;

@@ -1,12 +1,16 @@
 //! Sending the agents out of a room, and the bridge that ends in the middle of it.
 
+use parlour_app::runtime::Clock;
 use parlour_testkit::{
     Call, When,
     homeserver::{BOT, RoomSetup},
 };
 use rstest::rstest;
 
-use crate::bot::{Kitchen, said};
+use crate::{
+    bot::{Kitchen, said},
+    support::pass_until,
+};
 
 /// Said in the room, or in a direct chat with the bot.
 #[rstest]
@@ -38,6 +42,47 @@ async fn cut_off_in_the_middle_it_is_finished_after_the_restart(#[case] in_chat:
     for agent in &agents {
         assert_eq!(agent.me().await.unwrap().rooms.len(), 1, "the lobby is left to it");
     }
+}
+
+/// It has forgotten the room by then: nobody can tell it to go once more.
+#[rstest]
+#[case("!agents off")]
+#[case("!agents leave")]
+#[tokio::test]
+async fn cut_off_before_it_has_left_it_leaves_after_the_restart(#[case] command: &str) {
+    let mut kitchen = Kitchen::new().await;
+    let held = kitchen.bridge.hs.hold(Call::Leave, When::Before);
+    kitchen.ada.say(&kitchen.room, command);
+    held.arrived().await;
+    kitchen.bridge.crash().await;
+    held.cut();
+    kitchen.bridge.boot().await;
+    kitchen.bridge.ready().await;
+    let inside = || kitchen.bridge.hs.is_joined(&kitchen.room, BOT);
+    assert!(inside());
+    pass_until(&kitchen.bridge, "it is out", || !inside()).await;
+    assert!(kitchen.bridge.hs.is_joined(&kitchen.bridge.lobby(), BOT), "but not of the lobby");
+}
+
+/// In its chats and in rooms that it was let into it stays.
+#[tokio::test]
+async fn where_it_belongs_it_stays() {
+    let kitchen = Kitchen::new().await;
+    let chat = kitchen.ada.make_room(&RoomSetup { join_rule: "invite", ..RoomSetup::default() });
+    kitchen.ada.invite_directly(&chat, BOT);
+    said(&kitchen.bridge, &chat, 1).await;
+    let (scout, leaves) = (kitchen.bridge.join("Scout").await, kitchen.bridge.hs.calls(Call::Leave));
+    let den = scout.make_room("Den").await.unwrap().access.room.room_id.to_string();
+    kitchen.ada.invite(&den, BOT);
+    kitchen.bridge.hs.until("it is in", |hs| hs.is_joined(&den, BOT)).await;
+    kitchen.bridge.caught_up().await;
+    for _ in 0..3 {
+        let minute = kitchen.bridge.clock.now_ms() + 60_000;
+        kitchen.bridge.clock.until_sleeping_to(minute).await;
+        kitchen.bridge.clock.advance(60_000);
+    }
+    kitchen.bridge.clock.until_sleeping_for(60_000).await;
+    assert_eq!(kitchen.bridge.hs.calls(Call::Leave), leaves);
 }
 
 async fn send_away(kitchen: &Kitchen, in_chat: bool) {

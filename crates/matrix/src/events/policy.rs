@@ -15,13 +15,17 @@ const BANS: [&str; 4] = ["m.ban", "org.matrix.mjolnir.ban", "m.takedown", "org.m
 #[must_use]
 pub fn ban_rule(event: &RawValue) -> Option<Rule> {
     let fields = Fields::of(event).filter(|fields| fields.has("state_key"))?;
-    let event_type = fields.str("type")?;
-    let about = TYPES.iter().find_map(|name| event_type.strip_prefix(name))?;
-    let kind = Kind::ALL.into_iter().find(|kind| kind.as_str() == about)?;
+    let kind = kind(&fields.str("type")?)?;
     let content = fields.object("content")?;
     let bans = content.str("recommendation").is_some_and(|word| BANS.contains(&word.as_str()));
     let entity = content.str("entity").filter(|entity| bans && !entity.is_empty() && sane(entity))?;
     Some(Rule { kind, entity })
+}
+
+/// What events of this type are rules about; `None`: they are none.
+pub(super) fn kind(event_type: &str) -> Option<Kind> {
+    let about = TYPES.iter().find_map(|name| event_type.strip_prefix(name))?;
+    Kind::ALL.into_iter().find(|kind| kind.as_str() == about)
 }
 
 #[cfg(test)]

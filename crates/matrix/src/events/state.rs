@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use super::{
     CATALOG_KEY, Head, Power,
     incoming::{Event, Incoming},
+    policy,
 };
 use crate::json::{Fields, string, user_id};
 
@@ -38,6 +39,8 @@ pub enum StateChange {
     Tombstone {
         replacement: Option<OwnedRoomId>,
     },
+    /// A rule of a ban list, set, changed or taken back; see [`ban_rule`](super::ban_rule).
+    BanRule,
     Other,
 }
 
@@ -60,6 +63,20 @@ pub enum Membership {
     Leave,
     Ban,
     Knock,
+}
+
+impl Membership {
+    /// As the event has it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Join => "join",
+            Self::Invite => "invite",
+            Self::Leave => "leave",
+            Self::Ban => "ban",
+            Self::Knock => "knock",
+        }
+    }
 }
 
 /// How a room began.
@@ -96,6 +113,9 @@ fn change(event: &Event<'_>) -> Result<StateChange, &'static str> {
     let state_key = event.fields.str("state_key").ok_or("its state key is no text")?;
     if event.event_type == "m.room.member" {
         return member(&state_key, content).map(StateChange::Member);
+    }
+    if policy::kind(&event.event_type).is_some() {
+        return Ok(StateChange::BanRule);
     }
     if !state_key.is_empty() {
         // Only the empty key means the room itself; anybody's client may set others.

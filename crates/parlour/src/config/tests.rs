@@ -150,6 +150,22 @@ fn the_homeservers_address_for_us(#[case] more: &str, #[case] url: &str) {
     "[moderation]\nban_lists = ['bans']",
     "moderation.ban_lists: entry 1: \"bans\" is neither a room id"
 )]
+#[case::ban_list_without_a_name(
+    "[moderation]\nban_lists = ['#:x']",
+    "moderation.ban_lists: entry 1: \"#:x\" is neither"
+)]
+#[case::ban_list_with_a_blank(
+    "[moderation]\nban_lists = ['! b']",
+    "moderation.ban_lists: entry 1: \"! b\" is neither"
+)]
+#[case::ban_list_of_nothing(
+    "[moderation]\nban_lists = ['!']",
+    "moderation.ban_lists: entry 1: \"!\" is neither"
+)]
+#[case::ban_list_of_no_server(
+    "[moderation]\nban_lists = ['!a:']",
+    "moderation.ban_lists: entry 1: \"!a:\" is neither"
+)]
 #[case::zero("[agents]\nidle_minutes = 0", "agents.idle_minutes: 0 makes no sense here")]
 #[case::zero_limit("[limits]\nlobby_agents = 0", "limits.lobby_agents: 0 lets no agent in.")]
 #[case::negative(

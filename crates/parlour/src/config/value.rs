@@ -126,9 +126,17 @@ textual! {
     PuppetPrefix: puppet_prefix;
     SealingSecret: |text| SealingSecret::parse(text);
     BanList: |text| match RoomOrAliasId::parse(text) {
-        Ok(id) => Ok(BanList(id.to_owned())),
-        Err(_) => Err(format!("{text:?} is neither a room id (!...) nor an alias (#name:server)")),
+        // ruma takes names that no server would
+        Ok(id) if names_something(text) => Ok(BanList(id.to_owned())),
+        _ => Err(format!("{text:?} is neither a room id (!...) nor an alias (#name:server)")),
     };
+}
+
+/// Something between the sigil and the server's name, and that name where it is begun.
+fn names_something(id: &str) -> bool {
+    let id = id.trim_start_matches(['!', '#']);
+    let (name, server) = id.split_once(':').unwrap_or((id, "-"));
+    !name.is_empty() && !server.is_empty() && !id.contains(char::is_whitespace)
 }
 
 /// The text is not repeated: it may hold a password.

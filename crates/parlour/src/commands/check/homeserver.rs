@@ -5,7 +5,7 @@ use super::{Bench, Report, probe::Answer};
 /// The versions of the specification that it implements; `None` where there is none.
 pub(super) async fn check(bench: &Bench, report: &mut Report) -> Option<Vec<String>> {
     let url = bench.config.homeserver.url.as_str();
-    let answer = bench.probe.look(&["versions"]).await;
+    let answer = bench.probe.look(&["versions"], &[]).await;
     let versions = answer.as_ref().ok().and_then(versions);
     match (&versions, &answer) {
         (Some(versions), _) => {

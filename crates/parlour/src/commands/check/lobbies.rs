@@ -29,7 +29,7 @@ async fn there(bench: &Bench, bot: Bot, lobby: &Lobby, room_id: &str) -> Result<
             _ => Ok(format!("is there, and the bot is in it ({room_id})")),
         };
     }
-    let summary = bench.probe.look(&["v1", "room_summary", room_id]).await;
+    let summary = bench.probe.look(&["v1", "room_summary", room_id], &[]).await;
     match summary {
         Ok(summary) if summary.is_ok() => open(lobby, room_id, &summary),
         _ => Err(closed(lobby)),

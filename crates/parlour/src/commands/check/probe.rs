@@ -79,8 +79,8 @@ impl Probe {
     }
 
     /// Without the token.
-    pub(super) async fn look(&self, path: &[&str]) -> Result<Answer, String> {
-        self.call(self.request(Method::GET, path, &[])).await
+    pub(super) async fn look(&self, path: &[&str], query: &[(&str, &str)]) -> Result<Answer, String> {
+        self.call(self.request(Method::GET, path, query)).await
     }
 
     /// With the token, as the user that `query` names or else the appservice's own.
