@@ -5,6 +5,7 @@ use parlour_domain::{fault::Fault, typing::TypingBoard};
 use parlour_matrix::{Client, crypto::SealingKey};
 use parlour_store::{AgentState, By, Store, StoreError, Who};
 use ruma::{OwnedRoomId, OwnedUserId};
+use tokio::sync::Notify;
 
 use crate::{
     bans::Bans,
@@ -56,9 +57,9 @@ pub struct App {
     /// Rooms that a puppet made and nobody asked for any more, to be left.
     pub(crate) strays: Mutex<Vec<(OwnedUserId, OwnedRoomId)>>,
     /// Told when an invitation came.
-    pub(crate) invited: tokio::sync::Notify,
+    pub(crate) invited: Notify,
     /// Told when a room's tombstone came.
-    pub(crate) upgraded: tokio::sync::Notify,
+    pub(crate) upgraded: Notify,
     /// Joins that overlap cost the homeserver up to twice as much each (measured 2026-11-30).
     pub(crate) joining: Turns<OwnedRoomId>,
     /// Rooms that invitations are followed into.
@@ -74,11 +75,11 @@ pub struct App {
     /// One probe at a time.
     pub(crate) probing: tokio::sync::Mutex<()>,
     /// Told when the homeserver could not be reached.
-    pub(crate) outage: tokio::sync::Notify,
+    pub(crate) outage: Notify,
     pub(crate) loops: Loops,
     pub(crate) manners: Manners,
     /// Told when somebody has come who has no picture yet.
-    pub(crate) undressed: tokio::sync::Notify,
+    pub(crate) undressed: Notify,
 }
 
 impl App {
@@ -136,8 +137,8 @@ impl App {
             readiness: Mutex::new(Readiness::NotYet("starting".to_owned())),
             places: Arc::default(),
             strays: Mutex::default(),
-            invited: tokio::sync::Notify::new(),
-            upgraded: tokio::sync::Notify::new(),
+            invited: Notify::new(),
+            upgraded: Notify::new(),
             joining: Turns::default(),
             following: Lanes::default(),
             rests: Rests::default(),
@@ -146,10 +147,10 @@ impl App {
             run,
             probe: Probe::default(),
             probing: tokio::sync::Mutex::default(),
-            outage: tokio::sync::Notify::new(),
+            outage: Notify::new(),
             loops: Loops::default(),
             manners: Manners::new(shown),
-            undressed: tokio::sync::Notify::new(),
+            undressed: Notify::new(),
         });
         Ok(app)
     }
@@ -200,6 +201,22 @@ impl App {
             () = self.tasks.stopped() => {}
         }
         !self.tasks.stopping()
+    }
+
+    /// Until there is news, or that time (`None`: whenever that is), or the bridge ends. `true`: there is news.
+    pub(crate) async fn until_told(&self, news: &Notify, or_at_ms: Option<i64>) -> bool {
+        let at = async {
+            match or_at_ms {
+                Some(at) => self.clock.sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = news.notified() => return true,
+            () = at => {}
+            () = self.tasks.stopped() => {}
+        }
+        false
     }
 
     /// Somebody does something now.

@@ -29,11 +29,7 @@ impl App {
             let (began_ms, read) = (self.now(), self.read_ban_lists(changed.as_ref()).await);
             pause_ms = if read { FIRST_PAUSE_MS } else { (pause_ms * 2).min(LONGEST_PAUSE_MS) };
             let until_ms = began_ms + if read { HOUR_MS } else { pause_ms };
-            all = tokio::select! {
-                () = self.bans.news.notified() => false,
-                () = self.clock.sleep_until(until_ms) => true,
-                () = self.tasks.stopped() => return,
-            };
+            all = !self.until_told(&self.bans.news, Some(until_ms)).await;
             let rest_ms = if all { 0 } else { GATHER_MS.max(began_ms + APART_MS - self.now()) };
             self.let_pass(rest_ms).await;
         }
@@ -41,10 +37,7 @@ impl App {
 
     async fn until_bot_is_there(&self) {
         while self.readiness() != Readiness::Ready && !self.tasks.stopping() {
-            tokio::select! {
-                () = self.bans.news.notified() => {}
-                () = self.tasks.stopped() => {}
-            }
+            self.until_told(&self.bans.news, None).await;
         }
     }
 

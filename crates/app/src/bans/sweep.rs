@@ -16,18 +16,8 @@ const RETRY_MS: i64 = 30_000;
 impl App {
     pub(super) async fn sweep_rooms(self: Arc<Self>) {
         while !self.tasks.stopping() {
-            let done = self.sweep().await;
-            let again = async {
-                match done {
-                    true => std::future::pending().await,
-                    false => self.clock.sleep_until(self.now() + RETRY_MS).await,
-                }
-            };
-            tokio::select! {
-                () = self.bans.sweep.notified() => {}
-                () = again => {}
-                () = self.tasks.stopped() => {}
-            }
+            let again_ms = (!self.sweep().await).then(|| self.now() + RETRY_MS);
+            self.until_told(&self.bans.sweep, again_ms).await;
         }
     }
 

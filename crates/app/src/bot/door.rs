@@ -33,11 +33,7 @@ impl App {
                     self.now() + RETRY_MS
                 }
             };
-            tokio::select! {
-                () = self.bot.at_door.notified() => {}
-                () = self.clock.sleep_until(until_ms) => {}
-                () = self.tasks.stopped() => {}
-            }
+            self.until_told(&self.bot.at_door, Some(until_ms)).await;
         }
     }
 

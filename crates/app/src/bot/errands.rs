@@ -35,10 +35,7 @@ impl App {
                 Ok(rooms) => rooms.into_iter().for_each(|room| self.start_errands_in(room)),
                 Err(error) => tracing::error!(%error, "cannot read what the bot was asked to do"),
             }
-            tokio::select! {
-                () = self.bot.to_do.notified() => {}
-                () = self.tasks.stopped() => {}
-            }
+            self.until_told(&self.bot.to_do, None).await;
         }
     }
 

@@ -164,17 +164,8 @@ impl App {
         while !self.tasks.stopping() {
             let delivered = self.deliver_letters().await;
             self.announce_all().await;
-            let again = async {
-                match delivered {
-                    true => std::future::pending().await,
-                    false => self.clock.sleep_until(self.now() + RETRY_MS).await,
-                }
-            };
-            tokio::select! {
-                () = self.bot.news.notified() => {}
-                () = again => {}
-                () = self.tasks.stopped() => {}
-            }
+            let again_ms = (!delivered).then(|| self.now() + RETRY_MS);
+            self.until_told(&self.bot.news, again_ms).await;
         }
     }
 }

@@ -102,10 +102,7 @@ impl App {
                 Ok(rooms) => rooms.into_iter().for_each(|room| self.start_speaking_in(room)),
                 Err(error) => tracing::error!(%error, "cannot read what the bot is to say"),
             }
-            tokio::select! {
-                () = self.bot.to_say.notified() => {}
-                () = self.tasks.stopped() => {}
-            }
+            self.until_told(&self.bot.to_say, None).await;
         }
     }
 

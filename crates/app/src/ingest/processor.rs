@@ -136,10 +136,7 @@ impl App {
                 Ok(None) if left_over => left_over = false,
                 Ok(None) => {
                     self.handover.worked_off.send_replace(Some(done));
-                    tokio::select! {
-                        () = self.handover.news.notified() => {}
-                        () = self.tasks.stopped() => {}
-                    }
+                    self.until_told(&self.handover.news, None).await;
                 }
                 Err(error) => self.pause(&error).await,
             }

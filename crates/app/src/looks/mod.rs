@@ -63,16 +63,8 @@ impl App {
 
     /// Until then, or until some seconds after there is somebody new.
     async fn somebody_comes(&self, until_ms: Option<i64>) {
-        let then = async {
-            match until_ms {
-                Some(at) => self.clock.sleep_until(at).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = self.undressed.notified() => drop(self.let_pass(AFTER_MS).await),
-            () = then => {}
-            () = self.tasks.stopped() => {}
+        if self.until_told(&self.undressed, until_ms).await {
+            self.let_pass(AFTER_MS).await;
         }
     }
 

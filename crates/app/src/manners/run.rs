@@ -38,17 +38,7 @@ impl App {
             Next::At(at) => Some(at),
             Next::Idle => None,
         };
-        let sleep = async {
-            match until {
-                Some(at) => self.clock.sleep_until(at).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = sleep => {}
-            () = self.manners.told.notified() => {}
-            () = self.tasks.stopped() => {}
-        }
+        self.until_told(&self.manners.told, until).await;
     }
 
     /// Those who are shown as present are so no longer. Left undone, the homeserver comes to it by itself.

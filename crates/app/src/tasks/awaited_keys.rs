@@ -16,7 +16,8 @@ impl App {
             }
             while !app.tasks.stopping() {
                 app.ask_for_keys().await;
-                app.until_somebodys_turn().await;
+                let awaited = &app.keyring.awaited;
+                app.until_told(&awaited.news, awaited.next_ms()).await;
             }
         });
     }
@@ -46,19 +47,5 @@ impl App {
         let due = self.keyring.awaited.due(self.now());
         let slots = due.into_iter().filter_map(|user| self.keyring.with_device(&user));
         self.pull_all(slots.collect()).await;
-    }
-
-    async fn until_somebodys_turn(&self) {
-        let turn = async {
-            match self.keyring.awaited.next_ms() {
-                Some(at) => self.clock.sleep_until(at).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = turn => {}
-            () = self.keyring.awaited.news.notified() => {}
-            () = self.tasks.stopped() => {}
-        }
     }
 }

@@ -80,17 +80,7 @@ impl App {
 
     /// `done`: nothing is left that has to be tried again.
     async fn until_news(&self, news: &Notify, done: bool) {
-        let again = async {
-            match done {
-                true => std::future::pending().await,
-                false => self.clock.sleep_until(self.now() + PAUSE_MS).await,
-            }
-        };
-        tokio::select! {
-            () = news.notified() => {}
-            () = again => {}
-            () = self.tasks.stopped() => {}
-        }
+        self.until_told(news, (!done).then(|| self.now() + PAUSE_MS)).await;
     }
 
     /// `false`: they could not be read.

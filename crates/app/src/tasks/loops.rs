@@ -46,10 +46,7 @@ impl App {
                     let telling = app.clone();
                     app.tasks.spawn(async move { telling.tell_of_loop(&room, &message).await });
                 }
-                tokio::select! {
-                    () = app.loops.news.notified() => {}
-                    () = app.tasks.stopped() => {}
-                }
+                app.until_told(&app.loops.news, None).await;
             }
         });
     }

@@ -177,11 +177,7 @@ impl App {
             if came.is_some() || self.now() >= end || self.tasks.stopping() {
                 return came;
             }
-            tokio::select! {
-                () = self.probe.news.notified() => {}
-                () = self.clock.sleep_until(end) => {}
-                () = self.tasks.stopped() => {}
-            }
+            self.until_told(&self.probe.news, Some(end)).await;
         }
     }
 
