@@ -1,10 +1,7 @@
 //! The bridge bot in people's rooms: it comes, says once what it is, and does what those say who may invite.
 
 use parlour_app::request::Browse;
-use parlour_domain::{
-    fault::Code,
-    people::{Invitable, Invites},
-};
+use parlour_domain::people::{Invitable, Invites};
 use parlour_testkit::{
     Bridge, Call, Mishap, Person, Texts, When, eventually_is,
     homeserver::{BOT, RoomSetup},
@@ -12,7 +9,7 @@ use parlour_testkit::{
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::support::{code, pass_until};
+use crate::support::pass_until;
 
 /// A room of Ada's with the bot in it. Only those may invite who have a level of 50.
 pub(crate) struct Kitchen {
@@ -276,75 +273,6 @@ async fn a_thousand_words_of_garbage_are_survived() {
 }
 
 #[tokio::test]
-async fn sent_away_it_leaves_no_way_in() {
-    let kitchen = Kitchen::new().await;
-    let number = kitchen.number().await;
-    let (scout, guest) = (kitchen.bridge.join("Scout").await, kitchen.bridge.join("Guest").await);
-    kitchen.ask(&kitchen.ada, "!agents invite Scout").await;
-    kitchen.ada.say(&kitchen.room, "!agents off");
-    eventually_is("it is gone", || !kitchen.bridge.hs.is_joined(&kitchen.room, BOT)).await;
-    assert!(!kitchen.bridge.hs.is_joined(&kitchen.room, scout.user_id.as_str()));
-    let stranger = kitchen.bridge.stranger();
-    assert_eq!(code(guest.enter(&number, stranger).await), Code::RoomNotFound);
-    // and back again: the same number, and a greeting of its own
-    kitchen.ada.invite(&kitchen.room, BOT);
-    eventually_is("it is back", || {
-        notices(&kitchen.bridge, &kitchen.room)
-            .iter()
-            .filter(|n| n["body"].as_str().unwrap().contains(&number))
-            .count()
-            == 2
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn who_is_on_the_way_in_when_it_is_sent_away_does_not_stay() {
-    let kitchen = Kitchen::new().await;
-    let guest = kitchen.bridge.join("Guest").await;
-    let chat = kitchen.ada.make_room(&RoomSetup { join_rule: "invite", ..RoomSetup::default() });
-    kitchen.ada.invite_directly(&chat, BOT);
-    said(&kitchen.bridge, &chat, 1).await;
-    let held = kitchen.bridge.hs.hold(Call::Join, When::Before);
-    kitchen.ada.say(&chat, "invite Guest");
-    held.arrived().await;
-    let number = kitchen.number().await;
-    kitchen.ada.say(&kitchen.room, "!agents off");
-    // the door is shut by nothing else
-    let other = kitchen.bridge.join("Other").await;
-    while !matches!(other.enter(&number, kitchen.bridge.stranger()).await, Err(fault) if fault.code == Code::RoomNotFound)
-    {
-        tokio::task::yield_now().await;
-    }
-    held.release();
-    eventually_is("it is gone", || !kitchen.bridge.hs.is_joined(&kitchen.room, BOT)).await;
-    assert!(!kitchen.bridge.hs.is_joined(&kitchen.room, guest.user_id.as_str()));
-    assert_eq!(guest.me().await.unwrap().rooms.len(), 1);
-}
-
-#[tokio::test]
-async fn while_somebody_cannot_be_put_out_it_stays_and_can_be_told_again() {
-    let kitchen = Kitchen::new().await;
-    let number = kitchen.number().await;
-    let (scout, guest) = (kitchen.bridge.join("Scout").await, kitchen.bridge.join("Guest").await);
-    kitchen.ask(&kitchen.ada, "!agents invite Scout").await;
-    kitchen.bridge.hs.always(Call::Kick, Mishap::bad_gateway(When::Before));
-    let answer = kitchen.ask(&kitchen.ada, "!agents off").await;
-    assert!(answer.contains("Not everybody is out yet"), "{answer}");
-    let inside = |who: &str| kitchen.bridge.hs.is_joined(&kitchen.room, who);
-    assert!(inside(BOT) && inside(scout.user_id.as_str()));
-    assert_eq!(scout.me().await.unwrap().rooms.len(), 1, "it reads and says nothing there any more");
-    let knocks = guest.enter(&number, kitchen.bridge.stranger()).await.unwrap();
-    assert!(matches!(knocks, parlour_app::view::Entered::Knock(_)), "only at somebody's word: {knocks:?}");
-    kitchen.bridge.hs.recover(Call::Kick);
-    kitchen.ada.say(&kitchen.room, "!agents off");
-    eventually_is("it is gone", || !kitchen.bridge.hs.is_joined(&kitchen.room, BOT)).await;
-    assert!(!kitchen.bridge.hs.is_joined(&kitchen.room, scout.user_id.as_str()));
-    let stranger = kitchen.bridge.stranger();
-    assert_eq!(code(guest.enter(&number, stranger).await), Code::RoomNotFound);
-}
-
-#[tokio::test]
 async fn whoever_wrote_to_it_may_be_invited() {
     let bridge = Bridge::with(|s| s.settings.people.invitable = Invitable::Known).await;
     let (owner, ada) = (bridge.join("Owner").await, bridge.hs.person("ada"));
@@ -357,52 +285,6 @@ async fn whoever_wrote_to_it_may_be_invited() {
     ada.leave(&chat);
     bridge.caught_up().await;
     owner.invite(&den, &ada.user_id, bridge.stranger()).await.unwrap();
-}
-
-/// In a chat of two no prefix is needed, and the room is chosen by name, number or place.
-#[tokio::test]
-async fn in_a_direct_chat() {
-    let kitchen = Kitchen::new().await;
-    let (bridge, ada) = (&kitchen.bridge, &kitchen.ada);
-    let scout = bridge.join("Scout").await;
-    let chat = ada.make_room(&RoomSetup { join_rule: "invite", ..RoomSetup::default() });
-    ada.invite_directly(&chat, BOT);
-    let mut count = said(bridge, &chat, 1).await.len();
-    let mut ask = async |text: &str| {
-        count += 1;
-        ada.say(&chat, text);
-        said(bridge, &chat, count).await.pop().unwrap()
-    };
-    assert_eq!(ask("knocks").await, "Nobody knocks in Kitchen right now.");
-    assert!(ask("invite Scout").await.contains("is in in Kitchen now"));
-    assert!(bridge.hs.is_joined(&kitchen.room, scout.user_id.as_str()));
-    let number = kitchen.number().await;
-    for named in ["kitchen", "1", number.as_str(), kitchen.room.as_str()] {
-        assert!(ask(&format!("agents {named}")).await.contains(&scout.display_name), "{named}");
-    }
-    assert!(ask("agents Cellar").await.contains("I know no room of yours"));
-    assert!(ask("remove scout in Kitchen").await.contains("is out in Kitchen"));
-    assert!(ask("mumble").await.contains("I do not know that command"));
-}
-
-/// What is said in clear is on the homeserver for good.
-#[tokio::test]
-async fn a_code_is_not_said_in_a_direct_chat_in_clear() {
-    let kitchen = Kitchen::new().await;
-    let chat = kitchen.ada.make_room(&RoomSetup { join_rule: "invite", ..RoomSetup::default() });
-    kitchen.ada.invite_directly(&chat, BOT);
-    said(&kitchen.bridge, &chat, 1).await;
-    for (asked, command) in (2..).zip(["code", "code new"]) {
-        kitchen.ada.say(&chat, command);
-        let answer = said(&kitchen.bridge, &chat, asked).await.pop().unwrap();
-        assert!(answer.contains("encrypted chat"), "{answer}");
-    }
-    let looks_like_one = |word: &str| word.len() >= 14 && word.matches('-').count() == 2;
-    for room in [&chat, &kitchen.room] {
-        for words in said(&kitchen.bridge, room, 1).await {
-            assert!(!words.split_whitespace().any(looks_like_one), "{words}");
-        }
-    }
 }
 
 /// Where the bot may set state, clients are told of its commands (MSC4391); a command in that form is understood.

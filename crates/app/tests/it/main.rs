@@ -10,6 +10,7 @@
 mod ack;
 mod ban_lists;
 mod bot;
+mod bot_chats;
 mod bot_door;
 mod bot_off;
 mod bot_upgraded;
