@@ -22,13 +22,14 @@ impl App {
             return drop(self.forget_unnamed().await);
         }
         self.until_bot_is_there().await;
-        let mut pause_ms = FIRST_PAUSE_MS;
-        let mut all = true;
+        let (mut pause_ms, mut all, mut failing) = (FIRST_PAUSE_MS, true, false);
         while !self.tasks.stopping() {
             let changed = if all { None } else { Some(self.bans.take_changed()) };
             let (began_ms, read) = (self.now(), self.read_ban_lists(changed.as_ref()).await);
-            pause_ms = if read { FIRST_PAUSE_MS } else { (pause_ms * 2).min(LONGEST_PAUSE_MS) };
-            let until_ms = began_ms + if read { HOUR_MS } else { pause_ms };
+            // one that could not be read is tried again, whatever comes from the others
+            failing = !read || (failing && !all);
+            let until_ms = began_ms + if failing { pause_ms } else { HOUR_MS };
+            pause_ms = if failing { (pause_ms * 2).min(LONGEST_PAUSE_MS) } else { FIRST_PAUSE_MS };
             all = !self.until_told(&self.bans.news, Some(until_ms)).await;
             let rest_ms = if all { 0 } else { GATHER_MS.max(began_ms + APART_MS - self.now()) };
             self.let_pass(rest_ms).await;
