@@ -62,7 +62,8 @@ fn up_once(parlour: &Path) -> Result<Command> {
     if folder.exists() {
         std::fs::remove_dir_all(&folder)?;
     }
-    let mut up = Command::new(std::env::current_exe()?);
+    // not the file that runs: the build before the tests has put another in its place
+    let mut up = Command::new(target()?.join("debug/xtask"));
     up.args(["up", "--once", "--parlour"]).arg(parlour).arg("--folder").arg(folder);
     up.args(["--port", &free_port()?.to_string(), "--bridge-port", &free_port()?.to_string()]);
     Ok(up)
