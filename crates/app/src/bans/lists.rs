@@ -75,15 +75,18 @@ impl App {
         Ok(())
     }
 
-    /// An invitation into the room is then known to be for this.
+    /// Of one that was never read: an invitation into the room is then known to be for this.
     async fn note_place(&self, name: &RoomOrAliasId) -> Result<(), FollowError> {
+        if self.bans.was_read(name.as_str()) {
+            return Ok(());
+        }
         let room: Option<OwnedRoomId> =
             match (RoomId::parse(name.as_str()), RoomAliasId::parse(name.as_str())) {
                 (Ok(room), _) => Some(room),
                 (Err(_), Ok(alias)) => self.client.resolve_alias(&alias).await?,
                 (Err(_), Err(_)) => None,
             };
-        if let Some(room) = room.filter(|room| !self.bans.is_list(room)) {
+        if let Some(room) = room {
             self.bans.is_unread_at(name.as_str(), room);
         }
         Ok(())
@@ -95,9 +98,8 @@ impl App {
         }
         let kept = list.clone();
         let follow = move |app: &Arc<Self>, ()| {
-            if app.bans.put(list) {
-                app.bans.sweep.notify_one();
-            }
+            app.bans.put(list);
+            app.bans.sweep.notify_one();
         };
         self.write_and_follow(move |tx: &Tx<'_>| tx.put_ban_list(&kept), follow).await
     }
@@ -108,7 +110,7 @@ impl App {
         for (name, at) in self.bans.places().into_iter().filter(|(name, _)| !named(name)) {
             let gone = name.clone();
             let follow = move |app: &Arc<Self>, ()| {
-                app.bans.drop(&gone);
+                app.bans.remove(&gone);
                 app.bans.sweep.notify_one();
             };
             self.write_and_follow(move |tx: &Tx<'_>| tx.drop_ban_list(&name), follow).await?;

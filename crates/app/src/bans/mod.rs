@@ -61,30 +61,33 @@ impl Bans {
         bans
     }
 
-    /// `false`: it says what it said before.
-    fn put(&self, list: BanList) -> bool {
-        let mut state = self.state.write();
-        state.unread.remove(&list.name);
-        let before = state.lists.insert(list.name.clone(), list.clone());
-        drop(state);
-        before != Some(list) && self.apply()
+    fn put(&self, list: BanList) {
+        {
+            let mut state = self.state.write();
+            state.unread.remove(&list.name);
+            state.lists.insert(list.name.clone(), list);
+        }
+        self.apply();
     }
 
-    fn drop(&self, name: &str) {
+    fn remove(&self, name: &str) {
         self.state.write().lists.remove(name);
         self.apply();
     }
 
     /// The rules are put together beside the lock that every message asks.
-    fn apply(&self) -> bool {
+    fn apply(&self) {
         let all: Vec<Rule> = self.state.read().lists.values().flat_map(|l| l.rules.clone()).collect();
         let rules = Arc::new(Rules::new(&all, &self.home));
         self.state.write().rules = rules;
-        true
     }
 
     fn says(&self, list: &BanList) -> bool {
         self.state.read().lists.get(&list.name) == Some(list)
+    }
+
+    fn was_read(&self, name: &str) -> bool {
+        self.state.read().lists.contains_key(name)
     }
 
     fn is_unread_at(&self, name: &str, room: OwnedRoomId) {
@@ -121,16 +124,15 @@ impl Bans {
         std::mem::take(&mut *self.changed.lock())
     }
 
-    /// Somebody came into a room, or wants to. Whether they have to go.
-    pub(crate) fn comes(&self, room: RoomKey, user: &UserId, barred: bool) -> bool {
+    /// Somebody came into a room, or wants to: a ban that was set there holds no more.
+    pub(crate) fn comes(&self, room: RoomKey, user: &UserId) {
         if let Some(done) = self.ours.lock().get_mut(&(room, user.to_owned())) {
             *done = false;
         }
-        barred
     }
 
-    /// A moderator decided about somebody. Whether they had been banned by us.
-    pub(crate) fn is_not_ours(&self, room: RoomKey, user: &UserId) -> bool {
+    /// Somebody's ban is not ours to lift (any more). Whether it was.
+    pub(crate) fn give_up(&self, room: RoomKey, user: &UserId) -> bool {
         self.ours.lock().remove(&(room, user.to_owned())).is_some()
     }
 
@@ -154,8 +156,8 @@ impl App {
         self.bans.rules().ban_room(room)
     }
 
-    /// Whether an invitation by this person into this room is out of the question.
-    pub(crate) fn is_out_of_question(&self, by: &UserId, room: &RoomId) -> bool {
+    /// Whether a list bans who invites, or where to.
+    pub(crate) fn is_barred_invitation(&self, by: &UserId, room: &RoomId) -> bool {
         self.is_barred(by) || self.is_barred_room(room)
     }
 

@@ -86,7 +86,7 @@ impl App {
                 lifted = Some(self.by(Who::Bridge));
             }
         }
-        self.bans.is_not_ours(ban.room, &ban.user_id);
+        self.bans.give_up(ban.room, &ban.user_id);
         Ok(self.store.write(move |tx: &Tx<'_>| tx.drop_listed_ban(&ban, lifted.as_ref())).await?)
     }
 

@@ -62,7 +62,7 @@ impl App {
             return Ok(false);
         }
         let welcome = self.settings.people.invites.allows(&invitation.invited_by, &self.settings.server_name)
-            && !self.is_out_of_question(&invitation.invited_by, room_id);
+            && !self.is_barred_invitation(&invitation.invited_by, room_id);
         let lobby = self.rooms.by_id(room_id).is_some_and(|r| r.kind() == RoomKind::Lobby);
         if !welcome || lobby {
             let why = "The operator of this bridge does not let its bot follow this invitation.";

@@ -54,11 +54,12 @@ impl Planner<'_> {
     /// What a change of membership means for a ban by the rules of a list.
     fn listed(&mut self, room: &RoomLive, by: &UserId, state: &Member, live: bool) {
         let comes = !matches!(state.membership, Membership::Leave | Membership::Ban);
-        if comes && self.app.bans.comes(room.key, &state.user, self.app.is_barred(&state.user)) {
-            self.afterwards.sweep = true;
+        if comes {
+            self.app.bans.comes(room.key, &state.user);
+            self.afterwards.sweep |= self.app.is_barred(&state.user);
         }
         let by_moderator = live && *by != state.user && !self.app.is_ours(by);
-        if by_moderator && self.app.bans.is_not_ours(room.key, &state.user) {
+        if by_moderator && self.app.bans.give_up(room.key, &state.user) {
             // from here on it is theirs to lift
             let (room, user) = (room.key, state.user.clone());
             self.steps.push(Step::BanNotOurs(ListedBan { room, user_id: user }));

@@ -183,7 +183,7 @@ impl App {
         let room_id = &invitation.room_id;
         let welcome = self.settings.people.invites.allows(&invitation.invited_by, &self.settings.server_name)
             || self.is_expected(&agent, room_id).await;
-        let welcome = welcome && !self.is_out_of_question(&invitation.invited_by, room_id);
+        let welcome = welcome && !self.is_barred_invitation(&invitation.invited_by, room_id);
         let lobby = self.rooms.by_id(room_id).is_some_and(|r| r.kind() == RoomKind::Lobby);
         if !welcome || lobby {
             let why = "Agents of this bridge do not follow this invitation.";
