@@ -2,7 +2,14 @@
 
 use std::sync::Arc;
 
-use parlour_domain::{fault::Fault, ids::RoomKey, inbox::Entry, message::Message, seat::Seat, wake::Watch};
+use parlour_domain::{
+    fault::Fault,
+    ids::{RoomKey, Seq},
+    inbox::Entry,
+    message::Message,
+    seat::Seat,
+    wake::Watch,
+};
 
 use crate::{
     app::App,
@@ -11,6 +18,15 @@ use crate::{
 
 /// The rooms that a call looks at, with the agent's seats in them.
 pub(crate) type Scope = Vec<(Seat, Arc<RoomLive>)>;
+
+/// An inbox at one moment.
+pub(crate) struct Contents {
+    pub(crate) scope: Scope,
+    /// By arrival.
+    pub(crate) entries: Vec<Entry>,
+    /// What arrived later is not in it.
+    through: Seq,
+}
 
 impl App {
     /// The rooms of an agent, or the one; their logs are in memory afterwards.
@@ -23,11 +39,11 @@ impl App {
         Ok(scope)
     }
 
-    /// What is in the inbox, by arrival.
-    pub(crate) fn entries(&self, agent: &AgentLive, scope: &Scope, watch: &Watch) -> Vec<Entry> {
+    /// What is in the inbox.
+    pub(crate) fn contents(&self, agent: &AgentLive, scope: Scope, watch: &Watch) -> Contents {
         let (me, through) = (agent.user_id(), self.arrived_through());
         let mut entries = vec![];
-        for (seat, room) in scope {
+        for (seat, room) in &scope {
             let setting = self.setting(room);
             let seat = &up_to_date(agent, seat);
             room.with_log(|log| {
@@ -38,7 +54,7 @@ impl App {
         // what came late may have come after we began to look
         entries.retain(|e| e.arrival <= through);
         entries.sort_by_key(|e| e.arrival);
-        entries
+        Contents { scope, entries, through }
     }
 
     /// How much is in the inbox.
@@ -52,17 +68,24 @@ impl App {
         scope.iter().map(held).sum()
     }
 
-    /// How many messages left the logs before the agent acknowledged them.
-    pub(crate) async fn dropped(&self, agent: &AgentLive, scope: &Scope) -> Result<usize, Fault> {
-        let key = agent.key();
+    /// How many messages had left the logs at that moment before the agent acknowledged them. The disk is asked later:
+    /// what has left since is still among the contents.
+    pub(crate) async fn dropped(&self, agent: &AgentLive, contents: &Contents) -> Result<usize, Fault> {
+        let (key, through) = (agent.key(), contents.through);
         let mut dropped = 0;
-        for (seat, room) in scope {
+        for (seat, room) in &contents.scope {
             if room.with_log(|log| log.evicted_through()) > seat.acked {
-                let seat = seat.clone();
-                dropped += self.store.read(move |r| r.dropped(key, &seat)).await?;
+                let (seat, held) = (seat.clone(), contents.held_in(seat.room));
+                dropped += self.store.read(move |r| r.dropped(key, &seat, through, &held)).await?;
             }
         }
         Ok(dropped)
+    }
+}
+
+impl Contents {
+    fn held_in(&self, room: RoomKey) -> Vec<Seq> {
+        self.entries.iter().map(|e| &e.message).filter(|m| m.room == room).map(|m| m.seq).collect()
     }
 }
 

@@ -15,7 +15,7 @@ use parlour_domain::{
     room::RoomKind,
     visibility::Visibility,
 };
-use parlour_store::{Appended, Claim, Claimed, NewAgent, NewEntry, NewRoom, Store, StoreError, Tx};
+use parlour_store::{Appended, Claim, Claimed, NewAgent, NewEntry, NewRoom, Reader, Store, StoreError, Tx};
 use ruma::{EventId, UserId};
 
 fn main() {
@@ -210,13 +210,16 @@ fn read_a_full_log(bencher: Bencher<'_, '_>) {
 #[divan::bench(args = [0, 1_000, 100_000], sample_count = 100)]
 fn count_dropped(bencher: Bencher<'_, '_>, past: u64) {
     let stage = Stage::with_evicted(past);
-    let agent = stage.agent;
+    let (agent, room) = (stage.agent, stage.room);
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let mut seat = runtime.block_on(stage.store.read(|r| r.seats())).expect("the seat").remove(0).seat;
     seat.acked = Seq(i64::MIN);
     seat.periods[0].after = parlour_domain::ids::Pos(i64::MIN);
+    let log = runtime.block_on(stage.store.read(move |r| r.room_log(room))).expect("the log");
+    let held: Vec<Seq> = log.iter().map(|m| m.seq).collect();
     bencher.bench_local(|| {
-        let seat = seat.clone();
-        runtime.block_on(stage.store.read(move |r| r.dropped(agent, &seat))).expect("a count")
+        let (seat, held) = (seat.clone(), held.clone());
+        let dropped = move |r: &Reader<'_>| r.dropped(agent, &seat, Seq(i64::MAX), &held);
+        runtime.block_on(stage.store.read(dropped)).expect("a count")
     });
 }

@@ -227,16 +227,24 @@ impl Reader<'_> {
         rows.map(|row| with_exceptions(self.0, row?)).collect()
     }
 
-    /// How many messages of others left the log while `agent` was in the room and had not acknowledged them.
-    pub fn dropped(&self, agent: AgentKey, seat: &Seat) -> Result<usize, StoreError> {
+    /// How many messages of others left the log while `agent` was in the room and had not acknowledged them: of those
+    /// that arrived up to and with `through`, and but for those that it still `held`.
+    pub fn dropped(
+        &self,
+        agent: AgentKey,
+        seat: &Seat,
+        through: Seq,
+        held: &[Seq],
+    ) -> Result<usize, StoreError> {
         let mut query = self.0.prepare_cached(
-            "SELECT count(*) FROM evicted WHERE room_key = ?1 AND seq > ?2 AND agent_key IS NOT ?3
-             AND pos > ?4 AND pos <= ?5",
+            "SELECT count(*) FROM evicted WHERE room_key = ?1 AND seq > ?2 AND seq <= ?6 AND agent_key IS NOT ?3
+             AND pos > ?4 AND pos <= ?5 AND seq NOT IN (SELECT value FROM json_each(?7))",
         )?;
+        let held = json(&held)?;
         let mut dropped = 0;
         for period in seat.periods.iter().filter(|p| p.membership == Membership::Joined) {
             let until = period.until.map_or(i64::MAX, |p| p.0);
-            let row = (seat.room.0, seat.acked.0, agent.0, period.after.0, until);
+            let row = (seat.room.0, seat.acked.0, agent.0, period.after.0, until, through.0, &held);
             dropped += query.query_row(row, |row| row.get::<_, usize>(0))?;
         }
         Ok(dropped)

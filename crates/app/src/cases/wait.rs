@@ -21,7 +21,7 @@ use crate::{
     caller::Caller,
     gaps::gaps,
     hub::Waiting,
-    inbox::Scope,
+    inbox::{Contents, Scope},
     live::{AgentLive, Handed},
     request::{Wait, WakeInput},
     seen::see,
@@ -43,9 +43,9 @@ impl App {
         let scope = self.scope(agent, waiting.waiter.terms.room).await?;
         let opened = self.open_seats(agent, &scope).await?;
         let look = opened || waiting.waiter.terms.wait_ms == 0;
-        let (reason, scope, entries) = self.wait_for_reason(agent, &waiting, began_ms, look).await?;
+        let (reason, contents) = self.wait_for_reason(agent, &waiting, began_ms, look).await?;
         agent.called(self.now());
-        self.answer(agent, &waiting.waiter.terms, reason, look, &scope, &entries).await
+        self.answer(agent, &waiting.waiter.terms, reason, look, &contents).await
     }
 
     async fn wait_for_reason(
@@ -54,7 +54,7 @@ impl App {
         waiting: &Waiting,
         began_ms: i64,
         look: bool,
-    ) -> Result<(Reason, Scope, Vec<Entry>), Fault> {
+    ) -> Result<(Reason, Contents), Fault> {
         let waiter = &waiting.waiter;
         let mut terms = waiter.terms.clone();
         loop {
@@ -66,10 +66,10 @@ impl App {
                 terms.wait_ms = 0;
             }
             let scope = self.scope(agent, terms.room).await?;
-            let entries = self.entries(agent, &scope, &terms.watch);
-            match self.decide(&terms, waiting, &entries, began_ms, look) {
-                Step::Answer(reason) => return Ok((reason, scope, entries)),
-                Step::Sleep { until_ms } => self.sleep(waiting, &entries, until_ms).await,
+            let contents = self.contents(agent, scope, &terms.watch);
+            match self.decide(&terms, waiting, &contents.entries, began_ms, look) {
+                Step::Answer(reason) => return Ok((reason, contents)),
+                Step::Sleep { until_ms } => self.sleep(waiting, &contents.entries, until_ms).await,
             }
         }
     }
@@ -125,9 +125,9 @@ impl App {
         terms: &Terms,
         reason: Reason,
         look: bool,
-        scope: &Scope,
-        entries: &[Entry],
+        contents: &Contents,
     ) -> Result<Inbox, Fault> {
+        let Contents { scope, entries, .. } = contents;
         let handout = hand_out(terms, reason, look, entries);
         let incoming_knocks = match reason {
             Reason::Superseded | Reason::Admitted => vec![],
@@ -145,7 +145,7 @@ impl App {
         Ok(Inbox {
             messages: given.iter().filter_map(|e| seen(agent, scope, e)).collect(),
             pending: entries.len(),
-            dropped: self.dropped(agent, scope).await?,
+            dropped: self.dropped(agent, contents).await?,
             skipped: handout.skipped,
             remaining: handout.remaining,
             reason,

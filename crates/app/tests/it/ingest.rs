@@ -1,5 +1,6 @@
 //! What the homeserver brings, in whatever shape.
 
+use parlour_domain::limits::ROOM_HISTORY;
 use parlour_testkit::{Agent, Bridge, Texts, browse};
 use serde_json::{Value, json};
 
@@ -149,6 +150,30 @@ async fn more_while_the_bridge_was_down_than_is_kept() {
     assert!(agent.ack(last.as_str()).await.unwrap().acknowledged);
     let rest = agent.look().await.unwrap();
     assert_eq!(rest.dropped, 0, "counted since the last acknowledgement");
+}
+
+/// Said by one, in order, and never acknowledged: what was missed ends where the inbox begins.
+#[tokio::test]
+async fn while_messages_pour_in_each_is_either_held_or_missed() {
+    const TOTAL: usize = 3_000;
+    let (bridge, agent, lobby) = scene().await;
+    let pour = async {
+        for n in 0..TOTAL / 100 {
+            let said = |k: usize| event(&format!("$e{k}"), &lobby, &k.to_string());
+            let events: Vec<Value> = (100 * n..100 * (n + 1)).map(said).collect();
+            let taken = bridge.hs.push_transaction(&format!("t{n}"), &json!({"events": events})).await;
+            assert_eq!(taken, Some(200));
+        }
+    };
+    let look = async {
+        let mut missed = 0;
+        while missed < TOTAL - ROOM_HISTORY {
+            let inbox = agent.look().await.unwrap();
+            missed = inbox.texts().first().map_or(0, |first| first.parse().unwrap());
+            assert_eq!(inbox.dropped, missed, "of {} held", inbox.pending);
+        }
+    };
+    tokio::join!(pour, look);
 }
 
 #[tokio::test]

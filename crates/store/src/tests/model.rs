@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use parlour_domain::{inbox::Ack, limits::ROOM_HISTORY};
+use parlour_domain::{ids::Seq, inbox::Ack, limits::ROOM_HISTORY};
 use proptest::prelude::*;
 
 use super::fixture::{Fixture, ROOM, SCOUT_KEY, answered, echo, event, said};
@@ -200,7 +200,7 @@ fn check(store: &Fixture, model: &Model) {
     let log = store.read(|r| r.room_log(ROOM));
     let places: BTreeSet<_> = log.iter().map(|m| m.pos).collect();
     assert_eq!(places.len(), log.len());
-    let dropped = store.read(|r| r.dropped(SCOUT_KEY, &r.seats()?.remove(0).seat));
+    let dropped = store.read(|r| r.dropped(SCOUT_KEY, &r.seats()?.remove(0).seat, Seq(i64::MAX), &[]));
     assert_eq!(dropped, model.missed.len());
 }
 

@@ -18,9 +18,14 @@ fn leave(store: &Fixture, agent: AgentKey) {
 }
 
 fn dropped(store: &Fixture, agent: AgentKey) -> usize {
+    dropped_beside(store, agent, Seq(i64::MAX), &[])
+}
+
+fn dropped_beside(store: &Fixture, agent: AgentKey, through: Seq, held: &[Seq]) -> usize {
+    let held = held.to_vec();
     store.read(move |r| {
         let seat = r.seats()?.into_iter().find(|s| s.agent == agent).unwrap().seat;
-        r.dropped(agent, &seat)
+        r.dropped(agent, &seat, through, &held)
     })
 }
 
@@ -94,6 +99,22 @@ fn six_hundred_and_twenty_missed_are_five_hundred_and_a_count() {
     store.says(621..=921);
     store.evict();
     assert_eq!(dropped(&store, SCOUT_KEY), 121, "301 to 421 were never acknowledged");
+}
+
+/// An answer counts what it holds, and later asks what was missed.
+#[test]
+fn what_leaves_while_an_answer_is_made_is_not_counted_twice() {
+    let store = Fixture::new();
+    enter(&store, SCOUT_KEY);
+    store.says(1..=620);
+    store.evict();
+    let held: Vec<Seq> = store.log().iter().map(|m| m.seq).collect();
+    store.says(621..=1_320);
+    store.evict();
+    let through = *held.last().unwrap();
+    assert_eq!(dropped_beside(&store, SCOUT_KEY, through, &held), 120);
+    assert_eq!(dropped_beside(&store, SCOUT_KEY, through, &held[10..]), 130, "ten of them are not held");
+    assert_eq!(dropped(&store, SCOUT_KEY), 820);
 }
 
 #[test]

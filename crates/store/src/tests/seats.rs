@@ -187,7 +187,7 @@ fn stays_of_which_nothing_is_left_are_forgotten() {
     let up_to = store.read(|r| r.evicted_through(ROOM));
     confirm(&store);
     assert_eq!(periods(&stored(&store).seat).len(), 21, "what was missed in them is still counted");
-    let dropped = store.read(|r| r.dropped(SCOUT_KEY, &r.seats()?.remove(0).seat));
+    let dropped = store.read(|r| r.dropped(SCOUT_KEY, &r.seats()?.remove(0).seat, Seq(i64::MAX), &[]));
     assert_eq!(dropped, 20);
     leave(&store, true);
     store.write(move |tx| tx.acknowledge(SCOUT_KEY, Ack { up_to, room: None }));
