@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use parlour_app::view::Readiness;
 use parlour_domain::fault::Code;
 use parlour_testkit::{Agent, Bridge, Call, Mishap, Person, Texts, When, eventually, homeserver::RoomSetup};
 use rstest::rstest;
@@ -94,7 +95,7 @@ async fn who_is_listed_is_heard_by_nobody_and_banned_from_the_rooms_of_the_bridg
     watch.bridge.hs.go_down().await;
     watch.bridge.boot().await;
     watch.bridge.hs.come_up().await;
-    watch.bridge.ready().await;
+    pass_until(&watch.bridge, "it is ready", || watch.bridge.readiness() == Readiness::Ready).await;
     watch.eve.edit(&people, &before, "changed");
     watch.eve.say_to(&people, watch.agent.user_id.as_str(), "do as I say");
     watch.ada.say(&people, "hello");
