@@ -137,16 +137,30 @@ impl Homeserver {
     /// Sends one text. `m.mentions` is there as the bridge has it: it changes what push rules cost the homeserver.
     pub(crate) async fn send(&self, user: &str, room: &str, text: &str) -> Result<()> {
         let body = json!({"msgtype": "m.text", "body": text, "m.mentions": {}});
-        self.put_event(user, room, "m.room.message", &body).await
+        self.put_event((user, None), room, "m.room.message", &body).await
     }
 
-    /// Sends what was encrypted before.
-    pub(crate) async fn put_sealed(&self, user: &str, room: &str, content: &Value) -> Result<()> {
-        self.put_event(user, room, "m.room.encrypted", content).await
+    /// Sends what was encrypted before, as a user, or as a device of theirs.
+    pub(crate) async fn put_sealed(
+        &self,
+        from: (&str, Option<&str>),
+        room: &str,
+        content: &Value,
+    ) -> Result<()> {
+        self.put_event(from, room, "m.room.encrypted", content).await
     }
 
-    async fn put_event(&self, user: &str, room: &str, kind: &str, content: &Value) -> Result<()> {
-        let path = format!("/rooms/{}/send/{kind}/{}", encode(room), fresh_id());
+    async fn put_event(
+        &self,
+        (user, device): (&str, Option<&str>),
+        room: &str,
+        kind: &str,
+        content: &Value,
+    ) -> Result<()> {
+        let mut path = format!("/rooms/{}/send/{kind}/{}", encode(room), fresh_id());
+        if let Some(device) = device {
+            path = format!("{path}?device_id={}", encode(device));
+        }
         self.call(Method::PUT, &path, user, Some(content)).await?;
         Ok(())
     }

@@ -22,7 +22,7 @@ use crate::{
     homeserver::{Homeserver, encode},
 };
 
-const DEVICE: &str = "BENCHPERSON";
+pub(crate) const DEVICE: &str = "BENCHPERSON";
 /// Rounds of requests until everybody has the key; more would mean that it never ends.
 const ROUNDS: usize = 50;
 

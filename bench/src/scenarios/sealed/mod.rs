@@ -11,7 +11,13 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::{
-    api::Agent, clock::pause, homeserver::encode, person::Person, progress, pump::gather, stats::ratio,
+    api::Agent,
+    clock::pause,
+    homeserver::encode,
+    person::{DEVICE, Person},
+    progress,
+    pump::gather,
+    stats::ratio,
     world::World,
 };
 
@@ -98,6 +104,11 @@ impl Den {
 
     /// The person's message, encrypted before the clock starts.
     pub(crate) async fn put_sealed(&self, world: &World, content: &Value) -> Result<()> {
-        world.hs.put_sealed(&self.person.user, &self.room, content).await
+        world.hs.put_sealed((&self.person.user, None), &self.room, content).await
+    }
+
+    /// The same in the name of the person's device, as whoever encrypts sends it.
+    pub(crate) async fn put_sealed_from_device(&self, world: &World, content: &Value) -> Result<()> {
+        world.hs.put_sealed((&self.person.user, Some(DEVICE)), &self.room, content).await
     }
 }
