@@ -17,14 +17,16 @@ use crate::{
 const NEWCOMERS: usize = 8;
 
 pub(super) async fn run(world: &World, den: &mut Den) -> Result<Value> {
-    let room = world.hs.create_room(&den.person.user, "raw joins").await?;
+    // as many are there as in the den: each who is there makes a join dearer for the homeserver
+    let there = den.guests.len() + 2;
+    let raw_room = world.floor_room(&format!("raw{there}n"), there).await?;
     let (mut raw, mut joins, mut firsts, mut puts) = (vec![], vec![], vec![], vec![]);
     for i in 0..NEWCOMERS {
         // what a send into this very room takes the homeserver by itself; made while everybody there has the key
         den.person.share(&world.hs, &den.room).await?;
         let sealed = den.person.seal(&den.room, &marker::fresh()).await?;
         pause(200).await;
-        raw.push(raw_join(world, den, &room, i).await?);
+        raw.push(raw_join(world, &raw_room, &format!("{there}new{i}")).await?);
         let start = now();
         let agent = den.enter(world, &format!("New {i}")).await?;
         joins.push(ms_since(start));
@@ -51,13 +53,12 @@ pub(super) async fn run(world: &World, den: &mut Den) -> Result<Value> {
 }
 
 /// What a private join is made of, without a bridge: register, device, its keys uploaded, invitation, join.
-async fn raw_join(world: &World, den: &Den, room: &str, i: usize) -> Result<f64> {
-    let name = format!("{}raw{}n{i}", world.tag, den.guests.len());
+async fn raw_join(world: &World, (room, first): &(String, String), name: &str) -> Result<f64> {
     let start = now();
-    let newcomer = Person::new(&world.hs, &name).await?;
+    let newcomer = Person::new(&world.hs, &format!("{}{name}", world.tag)).await?;
     let path = format!("/rooms/{}/invite", encode(room));
     let invite = json!({"user_id": newcomer.user});
-    world.hs.call(Method::POST, &path, &den.person.user, Some(&invite)).await?;
+    world.hs.call(Method::POST, &path, first, Some(&invite)).await?;
     world.hs.join(room, &newcomer.user).await?;
     Ok(ms_since(start))
 }
