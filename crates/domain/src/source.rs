@@ -49,6 +49,12 @@ impl Source {
         }
     }
 
+    /// Of an address as somebody reads it in a proxy's log.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        address_of(text.trim().as_bytes()).map(Self::of)
+    }
+
     /// HMAC-SHA256 over the family and the address, cut to 16 bytes.
     #[must_use]
     pub fn key(self, day_key: &DayKey) -> SourceKey {
@@ -183,6 +189,17 @@ mod tests {
         assert_eq!(hex::encode(key.0), "eae14fb15ebde8d0773e76f70bb6de83");
         assert_ne!(key, source("192.0.2.1").key(&[8; 32]));
         assert_ne!(key, source("192.0.2.2").key(&[7; 32]));
+    }
+
+    #[rstest]
+    #[case(" 192.0.2.7 ", Some(Source::V4([192, 0, 2, 7])))]
+    #[case("[2001:db8::7]:443", Some(Source::V6([0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0])))]
+    #[case("::ffff:192.0.2.7", Some(Source::V4([192, 0, 2, 7])))]
+    #[case("192.0.2.7/24", None)]
+    #[case("example.org", None)]
+    #[case("", None)]
+    fn an_address_is_read_as_logs_have_it(#[case] text: &str, #[case] expected: Option<Source>) {
+        assert!(Source::parse(text) == expected);
     }
 
     #[test]

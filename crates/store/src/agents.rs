@@ -154,6 +154,13 @@ impl Reader<'_> {
         let mut query = self.0.prepare_cached("SELECT display_name FROM agents WHERE agent_key = ?1")?;
         Ok(query.query_row([agent.0], |row| row.get(0)).optional()?)
     }
+
+    /// An agent as the wire knows it, gone or not.
+    pub fn agent_by_key(&self, agent: AgentKey) -> Result<Option<Agent>, StoreError> {
+        let mut query =
+            self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM agents WHERE agent_key = ?1"))?;
+        Ok(query.query_and_then([agent.0], agent_row)?.next().transpose()?.map(|row| row.agent))
+    }
 }
 
 fn agent_row(row: &Row<'_>) -> Result<AgentRow, StoreError> {

@@ -1,5 +1,5 @@
 use parlour_domain::quota::{RetryAfter, Rule, Window, give_back, take_all};
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Row};
 use serde::{Deserialize, Serialize};
 
 use crate::{Reader, StoreError, Tx};
@@ -74,10 +74,33 @@ impl Reader<'_> {
     pub fn taken(&self, charges: &[Charge]) -> Result<Vec<Option<Window>>, StoreError> {
         charges.iter().map(|charge| window(self.0, &charge.subject)).collect()
     }
+
+    /// The subjects of a kind whose windows count now, the most used first, at most so many. A kind is what its subjects
+    /// begin with, up to the colon.
+    pub fn most_taken(
+        &self,
+        kind: &str,
+        rule: Rule,
+        now_ms: i64,
+        most: usize,
+    ) -> Result<Vec<(String, Window)>, StoreError> {
+        let mut query = self.0.prepare_cached(OF_A_KIND)?;
+        let rows = query.query_map([kind], |row| Ok((row.get("subject")?, window_of(row)?)))?;
+        let counts = |window| rule.current(Some(window), now_ms).is_some();
+        let rows = rows.filter(|row| row.as_ref().map_or(true, |(_, window)| counts(*window)));
+        Ok(rows.take(most).collect::<Result<_, _>>()?)
+    }
 }
+
+/// The semicolon is what comes after the colon.
+const OF_A_KIND: &str = "SELECT subject, started_at_ms, used FROM quotas
+    WHERE subject >= ?1 || ':' AND subject < ?1 || ';' ORDER BY used DESC, started_at_ms DESC, subject";
 
 fn window(db: &Connection, subject: &str) -> Result<Option<Window>, StoreError> {
     let mut query = db.prepare_cached("SELECT started_at_ms, used FROM quotas WHERE subject = ?1")?;
-    let window = |row: &rusqlite::Row<'_>| Ok(Window { started_at_ms: row.get(0)?, count: row.get(1)? });
-    Ok(query.query_row([subject], window).optional()?)
+    Ok(query.query_row([subject], window_of).optional()?)
+}
+
+fn window_of(row: &Row<'_>) -> rusqlite::Result<Window> {
+    Ok(Window { started_at_ms: row.get("started_at_ms")?, count: row.get("used")? })
 }

@@ -98,3 +98,42 @@ fn nothing_to_charge_is_free() {
     let store = Fixture::new();
     assert_eq!(take(&store, &[], NOON), Ok(vec![]));
 }
+
+#[test]
+fn the_most_taken_of_a_kind_come_first_and_no_others() {
+    let store = Fixture::new();
+    let minute = Rule::new(9, MINUTE_MS);
+    let used =
+        [("minute:1", 1, NOON), ("minute:2", 3, NOON), ("minute:30", 3, NOON + 5), ("minute:4", 4, NOON)];
+    for (subject, times, at_ms) in used {
+        for _ in 0..times {
+            take(&store, &[charge(subject, minute)], at_ms).unwrap();
+        }
+    }
+    let others = ["minute", "minute-day:5", "minute;6", "minut:7", "minutes:8"];
+    for other in others {
+        take(&store, &[charge(other, minute)], NOON).unwrap();
+    }
+    let most = |now_ms, most| {
+        let rows = store.read(move |r| r.most_taken("minute", minute, now_ms, most));
+        rows.into_iter().map(|(subject, window)| (subject, window.count)).collect::<Vec<_>>()
+    };
+    let expected = [("minute:4", 4), ("minute:30", 3), ("minute:2", 3), ("minute:1", 1)]
+        .map(|(subject, count)| (subject.to_owned(), count));
+    assert_eq!(most(NOON + 6, 100), expected);
+    assert_eq!(most(NOON + 6, 2), expected[..2]);
+    assert_eq!(
+        most(NOON + MINUTE_MS, 2),
+        expected[1..2],
+        "those that are over make room for one that is not"
+    );
+}
+
+#[test]
+fn a_sources_window_counts_no_longer_than_its_day() {
+    let store = Fixture::new();
+    let day = Rule::of_source(5, DAY_MS);
+    take(&store, &[charge("day:abc", day)], NOON).unwrap();
+    let counts = |now_ms| store.read(move |r| r.most_taken("day", day, now_ms, 9)).len();
+    assert_eq!((counts(NOON + 12 * HOUR_MS - 1), counts(NOON + 12 * HOUR_MS)), (1, 0));
+}
