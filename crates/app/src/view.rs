@@ -19,7 +19,8 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
 pub use operator::{
-    AgentShown, AgentSummary, AuditEntry, Audited, CodeSummary, QuotaUse, RoomOf, RoomSummary, Shut,
+    AgentShown, AgentSummary, AuditEntry, Audited, CodeSummary, QuotaHolder, QuotaTaken, QuotaUse, RoomOf,
+    RoomSummary, Shut, SourceTag,
 };
 pub use window::{Answers, Line, Look, News, Speaker, Watchable};
 

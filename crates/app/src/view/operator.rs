@@ -37,6 +37,30 @@ pub struct QuotaUse {
     pub back_at_ms: Option<i64>,
 }
 
+/// Who has taken something of a quota.
+#[derive(Clone, Debug)]
+pub enum QuotaHolder {
+    /// Gone or not.
+    Agent(Agent),
+    Lobby {
+        room: Arc<Room>,
+        /// Unless the config knows it no more.
+        slug: Option<String>,
+    },
+    Source(SourceTag),
+}
+
+/// A source's name for today: enough to tell it from others, too little to find it by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceTag(pub [u8; 4]);
+
+/// What somebody has taken of a quota.
+#[derive(Clone, Debug)]
+pub struct QuotaTaken {
+    pub holder: QuotaHolder,
+    pub quota: QuotaUse,
+}
+
 /// Whose room it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RoomOf {

@@ -1,10 +1,8 @@
 use parlour_domain::fault::Fault;
-use parlour_store::Charge;
 
 use crate::{
     app::App,
     live::AgentLive,
-    quotas::agent_charges,
     view::{AgentShown, AgentSummary, QuotaUse},
 };
 
@@ -38,23 +36,14 @@ impl App {
     }
 
     async fn quotas_of(&self, agent: &AgentLive) -> Result<Vec<QuotaUse>, Fault> {
-        let limits = &self.settings.limits;
-        let (keys, charges): (Vec<&str>, Vec<Charge>) =
-            agent_charges(limits, agent.key()).into_iter().unzip();
-        let asked = charges.clone();
-        let (taken, now) = (self.store.read(move |r| r.taken(&asked)).await?, self.now());
-        let uses = keys.into_iter().zip(charges).zip(taken).map(|((key, Charge { rule, .. }), window)| {
-            let window = rule.current(window, now);
-            let back_at_ms = window.map(|w| rule.end_of(w.started_at_ms));
-            QuotaUse { key, used: window.map_or(0, |w| w.count), limit: rule.limit, back_at_ms }
-        });
+        let mut uses = self.quotas_taken(agent.key()).await?;
         let open = self.rooms.of_owner(agent.key()).iter().filter(|r| !r.closed()).count();
-        let rooms = QuotaUse {
+        uses.push(QuotaUse {
             key: "open_rooms_per_agent",
             used: u32::try_from(open).unwrap_or(u32::MAX),
-            limit: limits.open_rooms_per_agent,
+            limit: self.settings.limits.open_rooms_per_agent,
             back_at_ms: None,
-        };
-        Ok(uses.chain([rooms]).collect())
+        });
+        Ok(uses)
     }
 }

@@ -7,5 +7,6 @@ mod codes;
 mod disable;
 mod find;
 mod knocks;
+mod quotas;
 mod rooms;
 mod status;
