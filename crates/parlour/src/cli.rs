@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Knocks(Ask),
     /// List whether Agent codes open rooms, or switch one off
     Codes(Codes),
+    /// Tell what is taken of quotas, and by whom
+    Quotas(Quotas),
     /// Tell what was done, by whom, whom and where
     Audit(Audit),
     /// Print one of the example files of the project
@@ -147,6 +149,21 @@ pub(crate) struct Codes {
 pub(crate) enum CodesDeed {
     /// Let no code open a room any more
     Off(Which),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Quotas {
+    #[command(flatten)]
+    pub(crate) ask: Ask,
+    /// Only those that are used up
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// The fullest so many
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) limit: u32,
+    /// What this IP address has taken today, of each of its quotas
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["full", "limit"])]
+    pub(crate) source: Option<String>,
 }
 
 #[derive(Debug, Args)]

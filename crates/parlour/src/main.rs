@@ -40,6 +40,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Rooms(args) => commands::rooms::run(&args),
         Command::Knocks(args) => commands::knocks::run(&args),
         Command::Codes(args) => commands::codes::run(&args),
+        Command::Quotas(args) => commands::quotas::run(&args),
         Command::Audit(args) => commands::audit::run(&args),
         Command::Example { file } => commands::example::run(file),
     }

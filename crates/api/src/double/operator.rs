@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use parlour_app::view::{
-    AgentShown, AgentSummary, AuditEntry, Audited, BanLists, CodeSummary, IncomingKnock, QuotaUse, Readiness,
-    RoomOf, RoomSummary, Shut, Status,
+    AgentShown, AgentSummary, AuditEntry, Audited, BanLists, CodeSummary, IncomingKnock, QuotaHolder,
+    QuotaTaken, QuotaUse, Readiness, RoomOf, RoomSummary, Shut, SourceTag, Status,
 };
-use parlour_domain::fault::Fault;
+use parlour_domain::{
+    fault::Fault,
+    source::{Source, SourceKey},
+};
 use ruma::owned_user_id;
 
 use super::App;
@@ -80,6 +83,23 @@ impl App {
         Ok(CodeSummary { room: samples::room(), on: false })
     }
 
+    pub(crate) async fn all_quotas(&self, used_up: bool, most: usize) -> Result<Vec<QuotaTaken>, Fault> {
+        self.note(format!("all_quotas {used_up} {most}"))?;
+        let lobby = QuotaHolder::Lobby { room: samples::room(), slug: Some("lobby".to_owned()) };
+        let source = QuotaHolder::Source(SourceTag([0, 1, 0xab, 0xcd]));
+        Ok(vec![
+            taken(lobby, "lobby_messages_per_lobby_minute", 12),
+            taken(QuotaHolder::Agent(samples::agent()), "new_rooms_per_agent_day", 3),
+            taken(source, "knocks_per_source_hour", 2),
+        ])
+    }
+
+    pub(crate) async fn source_quotas(self: &Arc<Self>, address: Source) -> Result<Vec<QuotaTaken>, Fault> {
+        let SourceKey([a, b, c, d, ..]) = address.key(&[7; 32]);
+        self.note(format!("source_quotas {}", address == Source::V4([192, 0, 2, 7])))?;
+        Ok(vec![taken(QuotaHolder::Source(SourceTag([a, b, c, d])), "knocks_per_source_hour", 2)])
+    }
+
     pub(crate) async fn audit(&self, within_ms: i64, limit: u32) -> Result<Vec<AuditEntry>, Fault> {
         self.note(format!("audit {within_ms} {limit}"))?;
         let (agent, room) = (samples::agent(), samples::room());
@@ -98,6 +118,11 @@ impl App {
         let in_room = AuditEntry { room: place, ..by(3, "person", Some(ada), None) };
         Ok(vec![in_room, by(2, "agent", Some(whom.clone()), None), by(1, "operator", None, Some(whom))])
     }
+}
+
+fn taken(holder: QuotaHolder, key: &'static str, used: u32) -> QuotaTaken {
+    let back_at_ms = Some(samples::agent().created_at_ms + 60_000);
+    QuotaTaken { holder, quota: QuotaUse { key, used, limit: 12, back_at_ms } }
 }
 
 fn summary() -> AgentSummary {

@@ -5,13 +5,12 @@ use parlour_app::view::{AuditEntry, Audited};
 use parlour_domain::fault::Fault;
 use serde::Serialize;
 
+use super::shown::{limit, read_limit};
 use crate::{
     extract::{FromQuery, Pairs, Query, Shared},
     openapi::{Kind, Parameter},
     wire::{Answer, Answered},
 };
-
-const MOST: u64 = 1_000;
 
 #[derive(Debug)]
 pub(super) struct Asked {
@@ -22,17 +21,13 @@ pub(super) struct Asked {
 impl FromQuery for Asked {
     const PARAMETERS: &'static [Parameter] = &[
         Parameter { name: "withinMs", kind: Kind::Whole, what: "How far to look back", example: "86400000" },
-        Parameter { name: "limit", kind: Kind::Number(1, MOST), what: "The newest so many", example: "100" },
+        limit("The newest so many"),
     ];
 
     fn read(pairs: &Pairs) -> Result<Self, Fault> {
         let within_ms =
             pairs.number("withinMs")?.map_or(i64::MAX, |ms| i64::try_from(ms).unwrap_or(i64::MAX));
-        let limit = pairs.number("limit")?.unwrap_or(MOST);
-        let in_range = u32::try_from(limit).ok().filter(|_| (1..=MOST).contains(&limit));
-        let limit =
-            in_range.ok_or_else(|| Fault::invalid("limit", format!("give a limit from 1 to {MOST}")))?;
-        Ok(Self { within_ms, limit })
+        Ok(Self { within_ms, limit: read_limit(pairs)? })
     }
 }
 

@@ -5,9 +5,11 @@ mod agents;
 mod audit;
 mod codes;
 mod knocks;
+mod quotas;
 mod rooms;
 mod shown;
 mod socket;
+mod source;
 mod status;
 
 use std::sync::Arc;
@@ -36,6 +38,8 @@ fn table() -> Vec<(&'static str, MethodRouter<Shared>)> {
         ("/knocks", get(knocks::list)),
         ("/codes", get(codes::list)),
         ("/code", delete(codes::off)),
+        ("/quotas", get(quotas::list)),
+        ("/source", get(source::show)),
         ("/audit", get(audit::list)),
     ]
 }

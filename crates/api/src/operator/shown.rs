@@ -1,6 +1,6 @@
 //! What is asked about, and how agents and rooms are shown.
 
-use parlour_app::view::{AgentSummary, QuotaUse, RoomOf, RoomSummary};
+use parlour_app::view::{AgentSummary, QuotaHolder, QuotaTaken, QuotaUse, RoomOf, RoomSummary, SourceTag};
 use parlour_domain::fault::Fault;
 use serde::Serialize;
 
@@ -38,6 +38,19 @@ impl FromQuery for Which {
     fn read(pairs: &Pairs) -> Result<Self, Fault> {
         pairs.id("room")?.map(Self).ok_or_else(|| Fault::invalid("room", "say which room"))
     }
+}
+
+const MOST: u32 = 1_000;
+
+/// How many at most are told.
+pub(super) const fn limit(what: &'static str) -> Parameter {
+    Parameter { name: "limit", kind: Kind::Number(1, MOST as u64), what, example: "100" }
+}
+
+pub(super) fn read_limit(pairs: &Pairs) -> Result<u32, Fault> {
+    let Some(limit) = pairs.number("limit")? else { return Ok(MOST) };
+    let in_range = u32::try_from(limit).ok().filter(|limit| (1..=MOST).contains(limit));
+    in_range.ok_or_else(|| Fault::invalid("limit", format!("give a limit from 1 to {MOST}")))
 }
 
 #[derive(Debug, Serialize)]
@@ -80,6 +93,51 @@ pub(super) struct Quota {
 impl From<QuotaUse> for Quota {
     fn from(quota: QuotaUse) -> Self {
         Self { limit: quota.key, used: quota.used, of: quota.limit, back_at_unix_ms: quota.back_at_ms }
+    }
+}
+
+/// What somebody has taken of a quota.
+#[derive(Debug, Serialize)]
+pub(super) struct QuotaOf {
+    whose: Holder,
+    #[serde(flatten)]
+    quota: Quota,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+enum Holder {
+    Agent {
+        agent_id: String,
+        display_name: String,
+    },
+    Lobby {
+        #[serde(flatten)]
+        room: Room,
+        slug: Option<String>,
+    },
+    Source {
+        tag: String,
+    },
+}
+
+impl From<QuotaTaken> for QuotaOf {
+    fn from(taken: QuotaTaken) -> Self {
+        Self { whose: taken.holder.into(), quota: taken.quota.into() }
+    }
+}
+
+impl From<QuotaHolder> for Holder {
+    fn from(holder: QuotaHolder) -> Self {
+        match holder {
+            QuotaHolder::Agent(agent) => {
+                Self::Agent { agent_id: agent.id.to_string(), display_name: agent.display_name }
+            }
+            QuotaHolder::Lobby { room, slug } => Self::Lobby { room: room.as_ref().into(), slug },
+            QuotaHolder::Source(SourceTag(tag)) => {
+                Self::Source { tag: format!("{:08x}", u32::from_be_bytes(tag)) }
+            }
+        }
     }
 }
 

@@ -21,7 +21,16 @@ fn path(path: &str) -> Ask {
 #[tokio::test]
 async fn every_list_and_every_deed_has_its_shape() {
     let mut told = Vec::new();
-    for list in ["/agents", "/agent?agent=x", "/rooms", "/knocks", "/codes", "/audit"] {
+    for list in [
+        "/agents",
+        "/agent?agent=x",
+        "/rooms",
+        "/knocks",
+        "/codes",
+        "/quotas",
+        "/source?source=192.0.2.7",
+        "/audit",
+    ] {
         told.push(format!("GET {list} {}", shown(respond(App::open(), path(list)).await).await));
     }
     for deed in ["/agent?agent=x", "/room?room=x", "/code?room=x"] {
@@ -83,7 +92,37 @@ async fn so_far_back_and_so_many(#[case] asked: &str, #[case] read: &str) {
 #[case("1001")]
 #[case("ten")]
 #[tokio::test]
-async fn no_more_than_can_be_shown(#[case] limit: &str) {
-    let told = shown(respond(App::open(), path(&format!("/audit?limit={limit}"))).await).await;
+async fn no_more_than_can_be_shown(#[case] limit: &str, #[values("audit", "quotas")] list: &str) {
+    let told = shown(respond(App::open(), path(&format!("/{list}?limit={limit}"))).await).await;
     assert!(told.starts_with("400") && told.contains("\"field\": \"limit\""), "{told}");
+}
+
+#[rstest]
+#[case::all("/quotas", "all_quotas false 1000")]
+#[case::some("/quotas?full=true&limit=5", "all_quotas true 5")]
+#[case::address("/source?source=192.0.2.7", "source_quotas true")]
+#[case::with_a_port("/source?source=192.0.2.7%3A443", "source_quotas true")]
+#[case::on_both("/source?source=%20%3A%3Affff%3A192.0.2.7%20", "source_quotas true")]
+#[case::another("/source?source=%5B2001%3Adb8%3A%3A7%5D%3A443", "source_quotas false")]
+#[tokio::test]
+async fn quotas_are_asked_of_all_or_of_a_source(#[case] asked: &str, #[case] read: &str) {
+    let app = App::open();
+    let notes = app.notes();
+    respond(app, path(asked)).await;
+    assert_eq!(*notes.lock(), [read]);
+}
+
+/// What was typed is not repeated: half an address is still somebody's.
+#[rstest]
+#[case::none("/source")]
+#[case::blank("/source?source=%20")]
+#[case::name("/source?source=example.org")]
+#[case::part("/source?source=192.0.2")]
+#[case::network("/source?source=192.0.2.7%2F24")]
+#[tokio::test]
+async fn what_is_no_address_is_refused_and_not_repeated(#[case] asked: &str) {
+    let told = shown(respond(App::open(), path(asked)).await).await;
+    assert!(told.starts_with("400") && told.contains("\"field\": \"source\""), "{told}");
+    assert!(!told.contains("example.org") && !told.contains("192.0.2.7/"), "{told}");
+    assert!(told.contains("192.0.2.7 or 2001:db8::7"), "{told}");
 }

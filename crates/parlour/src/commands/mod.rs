@@ -7,6 +7,7 @@ pub(crate) mod check;
 pub(crate) mod codes;
 pub(crate) mod example;
 pub(crate) mod knocks;
+pub(crate) mod quotas;
 pub(crate) mod registration;
 pub(crate) mod rooms;
 pub(crate) mod serve;
