@@ -2,7 +2,7 @@
 
 use parlour_domain::fault::{Code, Fault};
 use parlour_matrix::HsError;
-use ruma::{OwnedRoomId, OwnedServerName, RoomId, UserId};
+use ruma::{OwnedRoomId, OwnedServerName, RoomId, RoomOrAliasId, UserId};
 
 use crate::{app::App, live::RoomLive};
 
@@ -67,6 +67,17 @@ impl App {
         let target = room.as_str().try_into().map_err(bad_room_id)?;
         let _one = self.joining.take(room.to_owned()).await;
         self.client.join(user, target, via).await
+    }
+
+    /// The bot by a name that leads to the room, when the room's turn comes.
+    pub(crate) async fn join_by_name(
+        &self,
+        name: &RoomOrAliasId,
+        room: &RoomId,
+        via: &[OwnedServerName],
+    ) -> Result<OwnedRoomId, HsError> {
+        let _one = self.joining.take(room.to_owned()).await;
+        self.client.join(&self.settings.bot, name, via).await
     }
 }
 

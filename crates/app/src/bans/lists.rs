@@ -65,20 +65,23 @@ impl App {
     }
 
     async fn read_ban_list(self: &Arc<Self>, name: &RoomOrAliasId) -> Result<(), FollowError> {
-        let bot = &self.settings.bot;
-        self.note_place(name).await?;
         let via: Vec<OwnedServerName> = name.server_name().map(ToOwned::to_owned).into_iter().collect();
-        let room_id = self.client.join(bot, name, &via).await?;
-        let state = self.client.room_state(bot, &room_id).await?;
+        let room_id = match self.place_of(name).await? {
+            Some(place) => self.join_by_name(name, &place, &via).await?,
+            // the homeserver says what is wrong with it
+            None => self.client.join(&self.settings.bot, name, &via).await?,
+        };
+        let state = self.client.room_state(&self.settings.bot, &room_id).await?;
         let rules = state.iter().filter_map(|event| ban_rule(event)).collect();
         self.keep_ban_list(BanList { name: name.to_string(), room_id, rules }).await?;
         Ok(())
     }
 
-    /// Of one that was never read: an invitation into the room is then known to be for this.
-    async fn note_place(&self, name: &RoomOrAliasId) -> Result<(), FollowError> {
-        if self.bans.was_read(name.as_str()) {
-            return Ok(());
+    /// Where it is, as far as that is known. Of one that was never read it is noted: an invitation into the room is then
+    /// known to be for this.
+    async fn place_of(&self, name: &RoomOrAliasId) -> Result<Option<OwnedRoomId>, FollowError> {
+        if let Some(place) = self.bans.place(name.as_str()) {
+            return Ok(Some(place));
         }
         let room: Option<OwnedRoomId> =
             match (RoomId::parse(name.as_str()), RoomAliasId::parse(name.as_str())) {
@@ -86,10 +89,10 @@ impl App {
                 (Err(_), Ok(alias)) => self.client.resolve_alias(&alias).await?,
                 (Err(_), Err(_)) => None,
             };
-        if let Some(room) = room {
-            self.bans.is_unread_at(name.as_str(), room);
+        if let Some(room) = &room {
+            self.bans.is_unread_at(name.as_str(), room.clone());
         }
-        Ok(())
+        Ok(room)
     }
 
     async fn keep_ban_list(self: &Arc<Self>, list: BanList) -> Result<(), StoreError> {

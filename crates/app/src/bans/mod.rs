@@ -86,8 +86,9 @@ impl Bans {
         self.state.read().lists.get(&list.name) == Some(list)
     }
 
-    fn was_read(&self, name: &str) -> bool {
-        self.state.read().lists.contains_key(name)
+    /// Where one is that was read.
+    fn place(&self, name: &str) -> Option<OwnedRoomId> {
+        self.state.read().lists.get(name).map(|list| list.room_id.clone())
     }
 
     fn is_unread_at(&self, name: &str, room: OwnedRoomId) {

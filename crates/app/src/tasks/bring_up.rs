@@ -200,7 +200,7 @@ impl App {
         room_id: &OwnedRoomId,
     ) -> Result<OwnedRoomId, NotReady> {
         let target = alias.as_str().try_into().map_err(|_| "no alias".to_owned())?;
-        self.client.join(&self.settings.bot, target, &[]).await.map_err(|error| {
+        self.join_by_name(target, room_id, &[]).await.map_err(|error| {
             format!(
                 "{alias} is {room_id}, which the bot cannot join ({error}): make it public, or invite {}",
                 self.settings.bot

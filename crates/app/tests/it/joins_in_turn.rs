@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
-use parlour_testkit::{Bridge, Call, Mishap, When, homeserver::BOT, join, shown_code};
+use parlour_testkit::{
+    Bridge, Call, Mishap, When,
+    homeserver::{BOT, RoomSetup},
+    join, shown_code,
+};
 
-use crate::support::two_lobbies;
+use crate::support::{pass_until, two_lobbies};
 
 /// Long enough for a second one to come in beside it, if it came.
 const A_JOIN: Duration = Duration::from_millis(10);
@@ -62,4 +66,39 @@ async fn a_join_that_takes_long_holds_up_its_own_room_only() {
     assert!(!first.is_answered());
     slow.release();
     first.await.unwrap();
+}
+
+/// The bot looks at the lobbies once more after a start, when agents are let in already.
+#[tokio::test]
+async fn the_bot_waits_its_turn_in_a_lobby() {
+    let mut bridge = Bridge::start().await;
+    bridge.join("Robin").await;
+    bridge.restart().await;
+    let (lobby, joins) = (bridge.lobby(), bridge.hs.calls(Call::Join));
+    bridge.hs.always(Call::Join, Mishap::Slow(20 * A_JOIN));
+    pass_until(&bridge, "the bot looks", || bridge.hs.calls(Call::Join) > joins).await;
+    bridge.join("Wren").await;
+    assert_eq!(bridge.hs.calls(Call::Join), joins + 2);
+    assert_eq!(bridge.hs.most_at_once(Call::Join, &lobby), 1);
+}
+
+/// It joins the list each time that it reads it, which does nothing where it is in.
+#[tokio::test]
+async fn the_bot_waits_its_turn_in_a_ban_list() {
+    let mut bridge =
+        Bridge::prepare(|s| s.settings.ban_lists = vec!["#bans:example.org".try_into().unwrap()]).await;
+    let ada = bridge.hs.person("ada");
+    let list = ada.make_room(&RoomSetup { alias: Some("bans"), ..RoomSetup::default() });
+    bridge.boot().await;
+    bridge.ready().await;
+    let invited = bridge.join("Invited").await;
+    pass_until(&bridge, "the list is read", || bridge.app(|app| app.status().ban_lists.read) == 1).await;
+    bridge.caught_up().await;
+    let joins = bridge.hs.calls(Call::Join);
+    bridge.hs.always(Call::Join, Mishap::Slow(20 * A_JOIN));
+    ada.set_rule(&list, "user", "@eve:example.org", Some("m.ban"));
+    pass_until(&bridge, "it is read again", || bridge.hs.calls(Call::Join) > joins).await;
+    ada.invite(&list, invited.user_id.as_str());
+    bridge.hs.until("the agent is in", |hs| hs.is_joined(&list, invited.user_id.as_str())).await;
+    assert_eq!(bridge.hs.most_at_once(Call::Join, &list), 1);
 }

@@ -17,11 +17,14 @@ pub(super) struct Entered {
 
 impl FakeHomeserver {
     pub(super) fn enter(&self, request: &Request) -> Entered {
-        let place = (request.call, request.args.first().cloned().unwrap_or_default());
-        self.world(|w| {
+        let place = self.world(|w| {
+            let named = request.args.first().cloned().unwrap_or_default();
+            // by an alias it is the same room
+            let place = (request.call, w.aliases.get(&named).cloned().unwrap_or(named));
             let inside = w.inside.entry(place.clone()).or_default();
             inside.now += 1;
             inside.most = inside.most.max(inside.now);
+            place
         });
         Entered { hs: self.clone(), place }
     }
