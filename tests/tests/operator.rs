@@ -88,6 +88,29 @@ async fn lists_ends_and_closes() -> Result<()> {
         .await?
         .refusal(404, "code_invalid")?;
 
+    // what is taken of quotas, by whom; an address leaves no trace
+    let quotas = parlour_json(&stack, &["quotas"], &secrets)?;
+    let knocks = find(&quotas["quotas"], "limit", "knocks_per_source_hour")?;
+    ensure!(knocks["used"] == 1 && knocks["of"].is_u64() && knocks["backAtUnixMs"].is_i64(), "{knocks}");
+    let day = find(&quotas["quotas"], "limit", "lobby_messages_per_agent_day")?;
+    ensure!(day["whose"]["agentId"] == scout.agent_id && day["used"] == 1, "{day}");
+    let ours = parlour_json(&stack, &["quotas", "--source", "127.0.0.1"], &secrets)?;
+    let entries = find(&ours["quotas"], "limit", "lobby_entries_per_source_hour")?;
+    ensure!(entries["used"] == 2 && entries["whose"] == knocks["whose"], "{entries} {knocks}");
+    let table = parlour(&stack, &["quotas"], &secrets)?;
+    ensure!(table.contains(&scout.display_name) && table.contains(text(&knocks["whose"]["tag"])), "{table}");
+    ensure!(parlour(&stack, &["quotas", "--full"], &secrets)?.contains("no quota is used up"));
+    let elsewhere = "2001:db8:77::77";
+    stack.keep_secret(elsewhere);
+    let nothing = parlour_json(&stack, &["quotas", "--source", elsewhere], &[elsewhere])?;
+    ensure!(find(&nothing["quotas"], "limit", "knocks_per_source_hour")?["used"] == 0, "{nothing}");
+    let no_address =
+        parlour(&stack, &["quotas", "--source", "example.org"], &secrets).unwrap_err().to_string();
+    ensure!(
+        no_address.contains("exit status: 1") && no_address.contains("source is no IP address"),
+        "{no_address}"
+    );
+
     // an end to an agent
     let gone = parlour(&stack, &["agents", "disable", &scout.display_name], &secrets)?;
     ensure!(gone.contains(&puppet), "{gone}");
@@ -125,7 +148,9 @@ async fn lists_ends_and_closes() -> Result<()> {
 
     // and nobody to talk to
     stack.bridge.stop().await?;
-    for words in [&["agents"][..], &["rooms", "close", &number], &["knocks"], &["codes"], &["audit"]] {
+    for words in
+        [&["agents"][..], &["rooms", "close", &number], &["knocks"], &["codes"], &["quotas"], &["audit"]]
+    {
         let refusal = parlour(&stack, words, &secrets).unwrap_err().to_string();
         ensure!(refusal.contains("exit status: 1") && refusal.contains("no bridge runs"), "{refusal}");
     }
