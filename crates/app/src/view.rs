@@ -214,6 +214,8 @@ pub struct BanLists {
     pub named: usize,
     /// Of those, how many were read once.
     pub read: usize,
+    /// How many could not be read at the last try; what was read of them before holds.
+    pub failed: usize,
     /// In all that were read.
     pub rules: usize,
 }

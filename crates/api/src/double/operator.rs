@@ -19,7 +19,7 @@ use crate::tests::samples;
 impl App {
     pub(crate) fn status(&self) -> Status {
         let readiness = self.readiness();
-        let ban_lists = BanLists { named: 2, read: 1, rules: 7 };
+        let ban_lists = BanLists { named: 2, read: 1, failed: 1, rules: 7 };
         Status { readiness, agents: 3, lobbies: 1, private_rooms: 2, devices: 2, way: None, ban_lists }
     }
 

@@ -30,17 +30,19 @@ pub(crate) struct Status {
     ban_lists: BanLists,
 }
 
-/// Those that the config names, those that were read once, and the rules in them.
+/// Those that the config names, those that were read once, those that could not be read at the last try, and the rules in
+/// force.
 #[derive(Debug, Serialize)]
 struct BanLists {
     named: usize,
     read: usize,
+    failed: usize,
     rules: usize,
 }
 
 pub(crate) async fn get(_: NoQuery, State(api): State<Shared>) -> Answered<Status> {
     let status = api.app.status();
-    let view::BanLists { named, read, rules } = status.ban_lists;
+    let view::BanLists { named, read, failed, rules } = status.ban_lists;
     let reason = match status.readiness {
         Readiness::Ready => None,
         Readiness::NotYet(reason) => Some(reason),
@@ -55,6 +57,6 @@ pub(crate) async fn get(_: NoQuery, State(api): State<Shared>) -> Answered<Statu
         private_rooms: status.private_rooms,
         devices: status.devices,
         device_way: status.way,
-        ban_lists: BanLists { named, read, rules },
+        ban_lists: BanLists { named, read, failed, rules },
     }))
 }

@@ -51,7 +51,9 @@ impl App {
         };
         let mut all = true;
         for name in self.settings.ban_lists.iter().filter(|name| is_meant(name)) {
-            if let Err(error) = self.read_ban_list(name).await {
+            let read = self.read_ban_list(name).await;
+            self.bans.tried(name.as_str(), read.is_ok());
+            if let Err(error) = read {
                 tracing::warn!(
                     %error, list = %name,
                     "moderation.ban_lists: cannot read the list, its last known rules stay in force; does the room exist, and \

@@ -20,7 +20,7 @@ use parlour_store::{BanList, ListedBan};
 use ruma::{OwnedRoomId, OwnedServerName, OwnedUserId, RoomId, UserId};
 use tokio::sync::Notify;
 
-use crate::app::App;
+use crate::{app::App, view::BanLists};
 
 /// The lists as they were last read.
 #[derive(Debug)]
@@ -42,6 +42,8 @@ struct State {
     lists: BTreeMap<String, BanList>,
     /// Where those are that could not be read so far.
     unread: BTreeMap<String, OwnedRoomId>,
+    /// Names of those that could not be read at the last try.
+    failed: BTreeSet<String>,
     rules: Arc<Rules>,
 }
 
@@ -104,10 +106,20 @@ impl Bans {
         self.state.read().rules.clone()
     }
 
-    /// Lists that were read, and the rules in them.
-    pub(crate) fn count(&self) -> (usize, usize) {
+    /// How a reading went.
+    fn tried(&self, name: &str, read: bool) {
+        let failed = &mut self.state.write().failed;
+        if read {
+            failed.remove(name);
+        } else {
+            failed.insert(name.to_owned());
+        }
+    }
+
+    pub(crate) fn count(&self, named: usize) -> BanLists {
         let state = self.state.read();
-        (state.lists.len(), state.lists.values().map(|l| l.rules.len()).sum())
+        let rules = state.lists.values().map(|l| l.rules.len()).sum();
+        BanLists { named, read: state.lists.len(), failed: state.failed.len(), rules }
     }
 
     pub(crate) fn is_list(&self, room: &RoomId) -> bool {

@@ -207,6 +207,22 @@ async fn what_else_happens_in_a_list_is_not_a_reason_to_read_it() {
 }
 
 #[tokio::test]
+async fn a_list_that_cannot_be_read_is_counted_until_it_can() {
+    let watch = Watch::new().await;
+    watch.list_eve().await;
+    let counts = || {
+        let lists = watch.bridge.app(|app| app.status().ban_lists);
+        (lists.read, lists.failed, lists.rules)
+    };
+    assert_eq!(counts(), (1, 0, 1));
+    watch.bridge.hs.always(Call::State, Mishap::bad_gateway(When::Before));
+    watch.ada.set_rule(&watch.list, "user", "@bob:example.org", Some("m.ban"));
+    pass_until(&watch.bridge, "it cannot be read", || counts() == (1, 1, 1)).await;
+    watch.bridge.hs.recover(Call::State);
+    pass_until(&watch.bridge, "it is read again", || counts() == (1, 0, 2)).await;
+}
+
+#[tokio::test]
 async fn a_list_that_the_config_names_no_more_is_forgotten() {
     let mut watch = Watch::new().await;
     let lobby = watch.bridge.lobby();

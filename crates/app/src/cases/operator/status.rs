@@ -1,16 +1,12 @@
 use parlour_domain::room::RoomKind;
 
-use crate::{
-    app::App,
-    view::{BanLists, Status},
-};
+use crate::{app::App, view::Status};
 
 impl App {
     /// How the bridge fares.
     #[must_use]
     pub fn status(&self) -> Status {
         let rooms = self.rooms.all();
-        let (read, rules) = self.bans.count();
         let of_kind = |kind| rooms.iter().filter(|r| r.kind() == kind && !r.closed()).count();
         Status {
             readiness: self.readiness(),
@@ -19,7 +15,7 @@ impl App {
             private_rooms: of_kind(RoomKind::Private),
             devices: self.keyring.all().len(),
             way: self.keyring.way(),
-            ban_lists: BanLists { named: self.settings.ban_lists.len(), read, rules },
+            ban_lists: self.bans.count(self.settings.ban_lists.len()),
         }
     }
 }
