@@ -227,10 +227,22 @@ async fn an_alias_of_somebody_else(
 async fn a_lobby_that_became_encrypted() {
     let fake = Fake::good().await;
     fake.instead(alias(), json_answer(200, &json!({"room_id": "!a"}))).await;
-    fake.instead(Mock::given(path_regex("/state/")), json_answer(200, &json!({}))).await;
+    fake.instead(Mock::given(path_regex("/state/")), json_answer(200, &json!({"membership": "join"}))).await;
     let run = fake.check("").await;
     assert_eq!(run.code, Some(1));
     run.assert_says("!!  lobby: ", &["encrypted", "another alias"]);
+}
+
+/// To a bot that was sent out of a ban list Synapse still shows how the room was.
+#[rstest]
+#[case::inside("join", "ok  moderation.ban_lists: ", "the bot reads it")]
+#[case::sent_out("leave", "--  moderation.ban_lists: ", "cannot be looked at")]
+#[tokio::test]
+async fn a_ban_list(#[case] membership: &str, #[case] begin: &str, #[case] says: &str) {
+    let fake = Fake::good().await;
+    let state = json_answer(200, &json!({"membership": membership}));
+    fake.instead(Mock::given(path_regex("/rooms/!bans.*/state/")), state).await;
+    fake.check("[moderation]\nban_lists = ['!bans:hs.test']").await.assert_says(begin, &[says]);
 }
 
 #[tokio::test]
