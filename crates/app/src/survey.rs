@@ -82,11 +82,13 @@ impl App {
     ) -> Result<bool, SurveyError> {
         let before = room.with_members(Members::changes);
         let raw = self.client.room_state(reader, &room.room_id).await?;
+        let news: Vec<_> = raw.iter().filter(|event| self.is_news_of_people(room, event)).collect();
         if room.with_members(Members::changes) != before {
             return Ok(false);
         }
         let mut planner = Planner::new(self, self.now());
-        for event in raw.iter().filter(|event| self.is_news_of_people(room, event)) {
+        planner.as_of = Some(before);
+        for event in news {
             planner.take(event, Some(&room.room_id)).await;
         }
         self.carry_out(&mut planner.finish(), None).await?;

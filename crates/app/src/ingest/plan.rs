@@ -76,6 +76,8 @@ pub(crate) struct Planner<'a> {
     pub(super) read: BTreeSet<OwnedEventId>,
     /// What is read was said long ago: nothing is done about it.
     pub(super) past: bool,
+    /// Of state that was read: how many changes of the room's members were known then. What came since is newer.
+    pub(crate) as_of: Option<u64>,
     pub(super) afterwards: Afterwards,
 }
 
@@ -91,6 +93,7 @@ impl<'a> Planner<'a> {
             then: None,
             read: BTreeSet::new(),
             past: false,
+            as_of: None,
             afterwards: Afterwards::default(),
         }
     }

@@ -73,6 +73,10 @@ impl Planner<'_> {
     }
 
     fn member(&mut self, room: &Arc<RoomLive>, by: &UserId, state: MemberState, live: bool) {
+        let as_of = self.as_of.unwrap_or(u64::MAX);
+        if room.with_members(|members| members.changed_after(as_of, &state.user)) {
+            return;
+        }
         if let Some(agent) = self.app.agents.by_user(&state.user) {
             match state.membership {
                 // state that was read somewhere may be older than what has happened since; the event itself comes too
@@ -90,8 +94,9 @@ impl Planner<'_> {
             display_name: state.display_name,
             avatar_url: state.avatar_url,
         };
-        room.alter_members(|members| members.put(member.clone()));
-        self.steps.push(Step::Member { room: room.key, member });
+        if room.alter_members(|members| members.put_as_of(as_of, member.clone())) {
+            self.steps.push(Step::Member { room: room.key, member });
+        }
     }
 
     /// News of a join may be old: the agent was taken out since.

@@ -229,8 +229,8 @@ impl RoomLive {
         look(&self.members.read())
     }
 
-    pub(crate) fn alter_members(&self, change: impl FnOnce(&mut Members)) {
-        change(&mut self.members.write());
+    pub(crate) fn alter_members<T>(&self, change: impl FnOnce(&mut Members) -> T) -> T {
+        change(&mut self.members.write())
     }
 
     /// Whether the members were asked for since this doubt.

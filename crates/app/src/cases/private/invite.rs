@@ -12,7 +12,7 @@ use ruma::UserId;
 use crate::{
     app::App,
     caller::Caller,
-    live::{AgentLive, RoomLive},
+    live::{AgentLive, Members, RoomLive},
     quotas::{invitation_charges, overdrawn},
     request::Source,
 };
@@ -102,12 +102,9 @@ impl App {
         person: &UserId,
         reason: &str,
     ) -> Result<(), HsError> {
-        let membership = || room.with_members(|m| m.get(person).map(|m| m.membership.clone()));
-        let before = membership();
+        let as_of = room.with_members(Members::changes);
         self.client.invite(agent.user_id(), &room.room_id, person, Some(reason)).await?;
-        if membership() == before {
-            room.alter_members(|members| members.invited(person));
-        }
+        room.alter_members(|members| members.invited(person, as_of));
         Ok(())
     }
 
