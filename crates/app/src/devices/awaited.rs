@@ -1,5 +1,5 @@
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, VecDeque},
     sync::atomic::Ordering,
 };
 
@@ -14,7 +14,7 @@ const FIRST_PAUSE_MS: i64 = 2_000;
 /// Somebody who withholds keys must not make us fetch for each message.
 const PAUSE_OF_MORE_MS: i64 = 30_000;
 const LONGEST_PAUSE_MS: i64 = 60 * 60_000;
-/// Of one puppet; more are asked for along with these.
+/// Of one puppet. Older ones come along with these, whoever makes up new ones.
 const MOST: usize = 100;
 
 /// Room keys that have not come to a puppet that saw something they would open. Where the homeserver does not push keys,
@@ -32,7 +32,8 @@ struct Turn {
     at_ms: i64,
     pause_ms: i64,
     since_ms: i64,
-    sessions: BTreeSet<String>,
+    /// The newest.
+    sessions: VecDeque<String>,
 }
 
 impl Awaited {
@@ -43,9 +44,11 @@ impl Awaited {
             at_ms: now_ms + FIRST_PAUSE_MS,
             pause_ms: FIRST_PAUSE_MS,
             since_ms: now_ms,
-            sessions: BTreeSet::new(),
+            sessions: VecDeque::new(),
         });
-        if turn.sessions.len() < MOST && turn.sessions.insert(session.to_owned()) {
+        if !turn.sessions.iter().any(|known| known == session) {
+            turn.sessions.truncate(MOST - 1);
+            turn.sessions.push_front(session.to_owned());
             turn.since_ms = now_ms;
             turn.pause_ms = turn.pause_ms.min(PAUSE_OF_MORE_MS);
             turn.at_ms = turn.at_ms.min(now_ms + turn.pause_ms);
@@ -57,7 +60,7 @@ impl Awaited {
     pub(crate) fn came(&self, user: &UserId, session: &str) {
         let mut turns = self.turns.lock();
         let Some(turn) = turns.get_mut(user) else { return };
-        turn.sessions.remove(session);
+        turn.sessions.retain(|known| known != session);
         if turn.sessions.is_empty() {
             turns.remove(user);
         }
@@ -145,6 +148,19 @@ mod tests {
             times += awaited.due(second * 1_000).len();
         }
         assert!(times <= 600 / 30 + 4, "asked {times} times in ten minutes");
+    }
+
+    #[test]
+    fn made_up_sessions_keep_no_real_one_out() {
+        let (awaited, user) = (Awaited::default(), user_id!("@agent_a:x"));
+        (0..2 * MOST).for_each(|n| awaited.lack(user, &n.to_string(), 0));
+        let last = asked(&awaited, DAY_MS / 2).pop().unwrap();
+        awaited.lack(user, "real", last + 1);
+        assert_eq!(awaited.next_ms(), Some(last + 1 + PAUSE_OF_MORE_MS));
+        (0..2 * MOST).for_each(|n| awaited.came(user, &n.to_string()));
+        assert!(awaited.next_ms().is_some());
+        awaited.came(user, "real");
+        assert_eq!(awaited.next_ms(), None, "no more are kept than a hundred");
     }
 
     #[test]

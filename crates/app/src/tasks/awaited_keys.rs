@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use parlour_domain::quota::DAY_MS;
 use parlour_store::{Lacking, StoreError};
+use ruma::OwnedUserId;
 
 use crate::{app::App, live::AgentLive};
 
@@ -26,18 +27,22 @@ impl App {
     async fn lack_what_was_lacked(&self) -> Result<(), StoreError> {
         let now = self.now();
         for lacking in self.store.read(move |r| r.lacking(now - DAY_MS)).await? {
-            for agent in self.who_lacks(&lacking) {
-                self.keyring.lacks(agent.user_id(), &lacking.session_id, now);
+            for user in self.who_lacks(&lacking) {
+                self.keyring.lacks(&user, &lacking.session_id, now);
             }
         }
         Ok(())
     }
 
-    fn who_lacks(&self, lacking: &Lacking) -> Vec<Arc<AgentLive>> {
-        match lacking.agent {
-            Some(agent) => self.agents.get(agent).into_iter().collect(),
-            None => self.rooms.get(lacking.room).map(|room| self.agents_in(&room)).unwrap_or_default(),
+    /// All who read along, where it was nobody's alone.
+    fn who_lacks(&self, lacking: &Lacking) -> Vec<OwnedUserId> {
+        let user_of = |agent: Arc<AgentLive>| agent.user_id().to_owned();
+        if let Some(agent) = lacking.agent {
+            return self.agents.get(agent).map(user_of).into_iter().collect();
         }
+        let Some(room) = self.rooms.get(lacking.room) else { return vec![] };
+        let bot = self.bot_is_in(&room).then(|| self.settings.bot.clone());
+        self.agents_in(&room).into_iter().map(user_of).chain(bot).collect()
     }
 
     async fn ask_for_keys(self: &Arc<Self>) {
