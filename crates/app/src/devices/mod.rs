@@ -62,7 +62,9 @@ impl App {
     pub(crate) fn beside(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
         let app = self.clone();
         self.tasks.spawn(async move {
-            if let Ok(_place) = app.keyring.places.acquire().await {
+            if let Ok(_place) = app.keyring.places.acquire().await
+                && !app.tasks.stopping()
+            {
                 work.await;
             }
         });

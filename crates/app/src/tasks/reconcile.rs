@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use parlour_matrix::{Incoming, events::NewMessage};
 use ruma::{OwnedEventId, UserId};
 
@@ -36,6 +37,8 @@ impl App {
             if !self.until_reachable().await {
                 return;
             }
+            // told meanwhile, it was this one
+            let _ = self.outage.notified().now_or_never();
             self.rests.news_of_all();
         }
     }
