@@ -120,12 +120,15 @@ impl App {
         let bots = room.kind() == RoomKind::Lobby || self.bot.knows(room.key);
         let bot = bots.then(|| self.settings.bot.clone());
         let agents = self.agents.all().into_iter().filter(|a| !a.ended() && a.is_in(room.key));
+        let mut failed = None;
         for user in bot.into_iter().chain(agents.map(|agent| agent.agent.user_id.clone())) {
-            if self.gets_in(&user, &room.room_id).await? {
-                return Ok(Some(user));
+            match self.gets_in(&user, &room.room_id).await {
+                Ok(true) => return Ok(Some(user)),
+                Ok(false) => {}
+                Err(error) => failed = Some(error),
             }
         }
-        Ok(None)
+        failed.map_or(Ok(None), Err)
     }
 
     /// Everybody in, the room read, and out of the old one. Each part can be repeated.
