@@ -1,5 +1,6 @@
 //! What a newcomer does with what `up` prints, done once: the lines are pasted into a shell, and the person answers.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -50,26 +51,39 @@ struct Person {
     url: String,
     token: String,
     room: String,
+    /// What was said before, on an earlier run.
+    before: BTreeSet<String>,
 }
 
 impl Person {
     fn enter(homeserver: &Synapse, password: &str) -> Result<Self> {
         let user = homeserver.login(PERSON, password)?;
         let url = format!("{}/_matrix/client/v3", homeserver.url());
-        let mut person = Self { agent: agent(), url, token: user.access_token, room: String::new() };
+        let mut person = Self {
+            agent: agent(),
+            url,
+            token: user.access_token,
+            room: String::new(),
+            before: BTreeSet::new(),
+        };
         let joined = person.post(&format!("join/%23{LOBBY}:{SERVER_NAME}"), &json!({}))?;
         person.room = joined["room_id"].as_str().context("no room_id")?.to_owned();
+        person.before = person.newest()?.iter().map(id_of).collect();
         Ok(person)
     }
 
     /// Waits for a message with these words.
     fn sees(&self, words: &str) -> Result<Value> {
         let seen = Deadline::after(PATIENCE).poll(|| {
-            let page = self.get(&format!("rooms/{}/messages?dir=b&limit=20", self.room))?;
-            let mut events = page["chunk"].as_array().into_iter().flatten();
-            Ok(events.find(|event| event["content"]["body"] == words).cloned())
+            let mut new = self.newest()?.into_iter().filter(|event| !self.before.contains(&id_of(event)));
+            Ok(new.find(|event| event["content"]["body"] == words))
         })?;
         seen.with_context(|| format!("{words:?} is not to be seen in the lobby"))
+    }
+
+    fn newest(&self) -> Result<Vec<Value>> {
+        let page = self.get(&format!("rooms/{}/messages?dir=b&limit=20", self.room))?;
+        Ok(page["chunk"].as_array().cloned().unwrap_or_default())
     }
 
     /// What a member is called in the room.
@@ -98,6 +112,10 @@ impl Person {
     fn bearer(&self) -> String {
         format!("Bearer {}", self.token)
     }
+}
+
+fn id_of(event: &Value) -> String {
+    event["event_id"].as_str().unwrap_or_default().to_owned()
 }
 
 fn body(mut answer: ureq::http::Response<ureq::Body>) -> Result<Value> {
