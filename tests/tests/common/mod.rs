@@ -25,3 +25,9 @@ pub(crate) async fn becomes(seen_by: &Person, room: &str, user: &str, membership
     })
     .await
 }
+
+/// The Agent code in a letter of the bot's.
+pub(crate) fn code_in(words: &str) -> Option<String> {
+    let mut words = words.split_whitespace().map(|w| w.trim_matches([',', '.', ';', ':']));
+    words.find(|w| w.len() == 14 && w.matches('-').count() == 2).map(str::to_owned)
+}

@@ -112,7 +112,7 @@ impl World {
 }
 
 /// What was said before a device was there is not for it; clients call that historical.
-fn saw_nothing_odd(human: &Human) -> Result<()> {
+pub(crate) fn saw_nothing_odd(human: &Human) -> Result<()> {
     let odd = |e: &Value| e["kind"] == "undecryptable" && !text(&e["failure"]).starts_with("HISTORICAL_");
     let odd: Vec<_> = human.events().into_iter().filter(odd).collect();
     ensure!(odd.is_empty(), "{} could not read at first: {odd:?}", human.user_id);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::common::{becomes, text};
 use crate::world::{Room, World, agent_reads, person_reads};
-use crate::{alias, human_elsewhere};
+use crate::{alias, human_elsewhere, invite};
 
 /// Ada is at home and writes the list, Eve is elsewhere. Both are in the lobby, in an agent's room and in a room of people.
 struct Story {
@@ -33,9 +33,8 @@ impl Story {
         world.stack.bridge.ready().await?;
         let (owner, room) = world.owner().await?;
         let eve = human_elsewhere(&world.stack, "eve").await?;
-        for human in [&ada, &eve] {
-            world.invite(&owner, &room, human).await?;
-        }
+        world.invite(&owner, &room, &ada).await?;
+        invite(&owner, &room, &eve).await?;
         let lobby = ada.raw.join(&alias(&world.stack, "lobby")).await?;
         let square = square(&ada.raw, &lobby, &owner).await?;
         for place in ["lobby", "square"] {
@@ -116,7 +115,7 @@ async fn a_listed_server_is_unheard_until_taken_off() -> Result<()> {
     eve.raw.join(&alias(&world.stack, "lobby")).await?;
     story.invitation(&eve.user_id).await?.expect(204)?;
     becomes(&ada.raw, &room.id, &eve.user_id, "invite").await?;
-    eve.obey("join", json!({"room": room.id, "encrypted": true})).await?;
+    eve.obey("join", json!({"room": room.id})).await?;
     let back = world.human_says(eve, &room.id, "we mean no harm").await?;
     agent_reads(owner, &back, "we mean no harm").await?;
     let answer = world.agent_says(owner, "be welcome again").await?;
