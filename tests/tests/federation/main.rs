@@ -11,6 +11,7 @@ mod doors;
 mod invitations;
 mod lobby;
 mod private_room;
+mod upgrade;
 #[allow(dead_code, reason = "another story uses the rest of it")]
 #[path = "../encrypted/world.rs"]
 mod world;
@@ -56,6 +57,7 @@ async fn in_private_rooms() -> Result<()> {
     let (neighbour, door) = world.owner().await?;
     doors::a_knock_is_answered(&world, &neighbour, &door, &eve).await?;
     let cellar = bot::lets_agents_in_elsewhere(&world, &eve).await?;
+    upgrade::is_followed_over_the_border(&world, &eve, &owner).await?;
     away::a_homeserver_is_away_for_a_while(&world, &owner, &room, &eve).await?;
     for other in [&theirs, &door.id, &cellar] {
         world.nothing_in_clear(other)?;
