@@ -9,11 +9,13 @@ use serde_json::json;
 
 use crate::stack::{Devices, Plan, SERVER_NAME};
 
-/// Where homeservers that federate listen for each other; written out, these are their names. A host for each, since a ban
-/// of a server leaves its port out.
+/// Where homeservers that federate are found by each other; written out, these are their names. A host for each, since a
+/// ban of a server leaves its port out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Places {
     pub(crate) home: SocketAddr,
+    /// Where the one at home listens, behind the [`Border`](crate::Border).
+    pub(crate) inside: SocketAddr,
     pub(crate) elsewhere: SocketAddr,
 }
 
@@ -21,6 +23,7 @@ impl Places {
     pub(crate) fn find() -> Result<Self> {
         Ok(Self {
             home: SocketAddr::from(([127, 0, 0, 1], free_port()?)),
+            inside: SocketAddr::from(([127, 0, 0, 1], free_port()?)),
             elsewhere: SocketAddr::from(([127, 0, 0, 2], free_port()?)),
         })
     }
@@ -41,8 +44,8 @@ pub(crate) fn start(
     install(&shared_venv())?;
     let home = home(folder, port, plan, places);
     let Some(places) = places else { return Ok((Synapse::start(home)?, None)) };
-    let elsewhere =
-        federating(Config::new(shared_venv(), folder.join("elsewhere")), places.elsewhere, places.home);
+    let elsewhere = Config::new(shared_venv(), folder.join("elsewhere"));
+    let elsewhere = federating(elsewhere, places.elsewhere, places.elsewhere, places.home);
     std::thread::scope(|scope| {
         let elsewhere = scope.spawn(|| Synapse::start(elsewhere));
         let home = Synapse::start(home)?;
@@ -60,12 +63,12 @@ fn home(folder: &Path, port: u16, plan: &Plan, places: Option<Places>) -> Config
     let version = plan.room_version.map(|version| ("default_room_version".to_owned(), json!(version)));
     config.extra.extend(version);
     match places {
-        Some(places) => federating(config, places.home, places.elsewhere),
+        Some(places) => federating(config, places.home, places.inside, places.elsewhere),
         None => config,
     }
 }
 
-fn federating(config: Config, listen: SocketAddr, with: SocketAddr) -> Config {
+fn federating(config: Config, name: SocketAddr, listen: SocketAddr, with: SocketAddr) -> Config {
     let federation = Federation { listen, with: vec![with.to_string()] };
-    Config { server_name: listen.to_string(), federation: Some(federation), ..config }
+    Config { server_name: name.to_string(), federation: Some(federation), ..config }
 }

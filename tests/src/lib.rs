@@ -13,6 +13,7 @@
 )]
 
 mod agent;
+mod border;
 mod bridge;
 mod browser;
 mod event_stream;
@@ -30,6 +31,7 @@ mod time;
 mod timeline;
 
 pub use agent::{Agent, event_ids};
+pub use border::Border;
 pub use bridge::Bridge;
 pub use browser::{Browser, Look, Tab};
 pub use event_stream::{EventStream, StreamEvent};

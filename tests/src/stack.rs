@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use tokio::task::block_in_place;
 
 use crate::agent::Agent;
+use crate::border::Border;
 use crate::bridge::Bridge;
 use crate::homeservers::{self, Places, home_name};
 use crate::http::{Answer, client, encode};
@@ -74,6 +75,7 @@ pub struct Stack {
     pub bridge: Bridge,
     pub synapse: Arc<Synapse>,
     elsewhere: Option<Synapse>,
+    border: Option<Border>,
     proxy: Option<Proxy>,
     folder: TempDir,
     secrets: Mutex<Vec<String>>,
@@ -101,10 +103,15 @@ impl Stack {
         if own_token {
             allow_logins(folder.path())?;
         }
+        let border = match places {
+            Some(places) => Some(Border::build(places.home, places.inside).await?),
+            None => None,
+        };
         let started = block_in_place(|| homeservers::start(folder.path(), homeserver, &plan, places))?;
         let (synapse, elsewhere) = (Arc::new(started.0), started.1);
         let secrets = Mutex::new(registration_secrets(folder.path())?);
-        Ok(Self { bridge, synapse, elsewhere, proxy, folder, secrets, names: plan.names, told: false })
+        let (names, told) = (plan.names, false);
+        Ok(Self { bridge, synapse, elsewhere, border, proxy, folder, secrets, names, told })
     }
 
     /// Starts both and waits until agents can join.
@@ -132,6 +139,14 @@ impl Stack {
     /// The plan has none.
     pub fn elsewhere(&self) -> Result<&Synapse> {
         self.elsewhere.as_ref().context("the plan has no second homeserver")
+    }
+
+    /// Between the two homeservers of a plan with two.
+    ///
+    /// # Errors
+    /// The plan has one.
+    pub fn border(&self) -> Result<&Border> {
+        self.border.as_ref().context("the plan has no second homeserver")
     }
 
     /// Changes the bridge's config; it is read at the next start.

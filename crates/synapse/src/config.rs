@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// How a homeserver speaks with others on this machine. Certificates are made here and not looked at.
 #[derive(Debug, Clone)]
 pub struct Federation {
-    /// Where it listens for them, by TLS. Its server name has to say the same, since nobody is asked where it is.
+    /// Where it listens for them, by TLS. Its server name has to lead there, since nobody is asked where it is.
     pub listen: SocketAddr,
     /// The server names of the others. It speaks with nobody else.
     pub with: Vec<String>,

@@ -115,7 +115,8 @@ fn federation(config: &Config) -> Value {
         // By default nothing on this machine is spoken to.
         "federation_ip_range_blacklist": [],
         // One that restarts is not shunned for ten minutes.
-        "federation": {"destination_min_retry_interval": "1s", "destination_max_retry_interval": "1s"},
+        "federation": {"max_long_retry_delay": "1s", "destination_min_retry_interval": "1s",
+            "destination_max_retry_interval": "1s"},
     })
 }
 

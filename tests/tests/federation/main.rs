@@ -8,6 +8,7 @@ mod bot;
 #[path = "../common/mod.rs"]
 mod common;
 mod doors;
+mod gap;
 mod invitations;
 mod lobby;
 mod private_room;
