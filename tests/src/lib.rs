@@ -1,6 +1,6 @@
 //! Stories: the real binary against a real Synapse, spoken to only from outside.
 //!
-//! [`Stack`] is one homeserver with one bridge on it, [`Agent`] speaks REST to the bridge as an agent would, and
+//! [`Stack`] is one homeserver with one bridge on it (and another homeserver beside it where the plan asks for one), [`Agent`] speaks REST to the bridge as an agent would, and
 //! [`Person`] the client-server API to Synapse as a person's client would; [`Human`] is a person whose client encrypts,
 //! [`Browser`] one who looks at the bridge's pages. [`Proxy`] stands between bridge and homeserver where a story has to lose an answer. Nothing here links the bridge's own crates: what a story sees is
 //! what everybody sees.
@@ -13,9 +13,11 @@
 )]
 
 mod agent;
+mod border;
 mod bridge;
 mod browser;
 mod event_stream;
+mod homeservers;
 mod http;
 mod human;
 mod in_clear;
@@ -29,6 +31,7 @@ mod time;
 mod timeline;
 
 pub use agent::{Agent, event_ids};
+pub use border::Border;
 pub use bridge::Bridge;
 pub use browser::{Browser, Look, Tab};
 pub use event_stream::{EventStream, StreamEvent};

@@ -6,20 +6,22 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use parking_lot::Mutex;
-use parlour_synapse::{Config, Synapse, free_port, install, shared_venv};
+use parlour_synapse::{Synapse, free_port};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::task::block_in_place;
 
 use crate::agent::Agent;
+use crate::border::Border;
 use crate::bridge::Bridge;
+use crate::homeservers::{self, Places, home_name};
 use crate::http::{Answer, client, encode};
 use crate::in_clear::nothing_in_clear;
 use crate::person::Person;
 use crate::proxy::Proxy;
 
-/// The part after the colon in Matrix ids.
+/// The part after the colon in Matrix ids, where the homeserver is alone.
 pub const SERVER_NAME: &str = "hs.test";
 
 /// What a story needs that is not the same for all.
@@ -35,7 +37,9 @@ pub struct Plan {
     pub room_version: Option<&'static str>,
     /// The bot's localpart, and what puppets' begin with.
     pub names: (&'static str, &'static str),
-    /// Further tables of the bridge's config.
+    /// Whether there is a second homeserver, which federates with the bridge's.
+    pub elsewhere: bool,
+    /// Further tables of the bridge's config. `{home}` and `{elsewhere}` in it stand for the homeservers' names.
     pub more: &'static str,
 }
 
@@ -59,16 +63,19 @@ impl Default for Plan {
             devices: Devices::Pushed,
             room_version: None,
             names: ("parlour", "agent_"),
+            elsewhere: false,
             more: "",
         }
     }
 }
 
-/// A Synapse that knows the bridge, and the bridge. Both are gone when it is dropped.
+/// A Synapse that knows the bridge, and the bridge; perhaps a second Synapse. All are gone when it is dropped.
 pub struct Stack {
-    // Before the folder, so that both processes are gone when their files go.
+    // Before the folder, so that the processes are gone when their files go.
     pub bridge: Bridge,
     pub synapse: Arc<Synapse>,
+    elsewhere: Option<Synapse>,
+    border: Option<Border>,
     proxy: Option<Proxy>,
     folder: TempDir,
     secrets: Mutex<Vec<String>>,
@@ -88,15 +95,23 @@ impl Stack {
         let proxied = plan.proxy || own_token;
         let proxy = if proxied { Some(Proxy::start(homeserver, own_token).await?) } else { None };
         let reached = proxy.as_ref().map_or(homeserver, Proxy::port);
-        std::fs::write(folder.path().join("parlour.toml"), config(&plan, reached, port, metrics)?)?;
+        let places = if plan.elsewhere { Some(Places::find()?) } else { None };
+        let config = config(&plan, places, [reached, port, metrics])?;
+        std::fs::write(folder.path().join("parlour.toml"), config)?;
         let bridge = Bridge::new(folder.path(), port, metrics)?;
         bridge.command(&["registration"])?;
         if own_token {
             allow_logins(folder.path())?;
         }
-        let synapse = Arc::new(block_in_place(|| synapse(folder.path(), homeserver, &plan))?);
+        let border = match places {
+            Some(places) => Some(Border::build(places.home, places.inside).await?),
+            None => None,
+        };
+        let started = block_in_place(|| homeservers::start(folder.path(), homeserver, &plan, places))?;
+        let (synapse, elsewhere) = (Arc::new(started.0), started.1);
         let secrets = Mutex::new(registration_secrets(folder.path())?);
-        Ok(Self { bridge, synapse, proxy, folder, secrets, names: plan.names, told: false })
+        let (names, told) = (plan.names, false);
+        Ok(Self { bridge, synapse, elsewhere, border, proxy, folder, secrets, names, told })
     }
 
     /// Starts both and waits until agents can join.
@@ -116,6 +131,32 @@ impl Stack {
     /// The plan has none.
     pub fn proxy(&self) -> Result<&Proxy> {
         self.proxy.as_ref().context("the plan has no proxy")
+    }
+
+    /// The second homeserver of a plan with one.
+    ///
+    /// # Errors
+    /// The plan has none.
+    pub fn elsewhere(&self) -> Result<&Synapse> {
+        self.elsewhere.as_ref().context("the plan has no second homeserver")
+    }
+
+    /// Between the two homeservers of a plan with two.
+    ///
+    /// # Errors
+    /// The plan has one.
+    pub fn border(&self) -> Result<&Border> {
+        self.border.as_ref().context("the plan has no second homeserver")
+    }
+
+    /// Changes the bridge's config; it is read at the next start.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn configure(&self, change: impl FnOnce(String) -> String) -> Result<()> {
+        let path = self.folder().join("parlour.toml");
+        let config = std::fs::read_to_string(&path)?;
+        Ok(std::fs::write(path, change(config))?)
     }
 
     /// The folder with config, registration, data and logs.
@@ -195,19 +236,6 @@ impl Drop for Stack {
     }
 }
 
-fn synapse(folder: &Path, port: u16, plan: &Plan) -> Result<Synapse> {
-    let venv = shared_venv();
-    install(&venv)?;
-    let mut config = Config::new(venv, folder.join("synapse"));
-    config.port = port;
-    config.server_name = SERVER_NAME.to_owned();
-    config.e2ee_flags = plan.devices == Devices::Pushed;
-    config.registrations = vec![folder.join("registration.yaml")];
-    let version = plan.room_version.map(|version| ("default_room_version".to_owned(), json!(version)));
-    config.extra.extend(version);
-    Synapse::start(config)
-}
-
 /// Synapse refuses appservice logins where the registration has MSC4190.
 fn allow_logins(folder: &Path) -> Result<()> {
     let file = folder.join("registration.yaml");
@@ -218,9 +246,10 @@ fn allow_logins(folder: &Path) -> Result<()> {
 }
 
 /// Limits are up: the stories are about other things, and all their agents are one source.
-fn config(plan: &Plan, homeserver: u16, port: u16, metrics: u16) -> Result<String> {
+fn config(plan: &Plan, places: Option<Places>, [homeserver, port, metrics]: [u16; 3]) -> Result<String> {
+    let home = home_name(places);
     let mut text = format!(
-        "[homeserver]\nurl = \"http://127.0.0.1:{homeserver}\"\nserver_name = \"{SERVER_NAME}\"\n\
+        "[homeserver]\nurl = \"http://127.0.0.1:{homeserver}\"\nserver_name = \"{home}\"\n\
          [server]\nlisten = \"127.0.0.1:{port}\"\npublic_url = \"http://127.0.0.1:{port}\"\n\
          [metrics]\nlisten = \"127.0.0.1:{metrics}\"\n\
          [limits]\nlobby_entries_per_source_hour = 100000\nlobby_entries_per_source_day = 100000\n\
@@ -236,7 +265,9 @@ fn config(plan: &Plan, homeserver: u16, port: u16, metrics: u16) -> Result<Strin
         )?;
     }
     let (bot, prefix) = plan.names;
-    write!(text, "[people]\nbot = \"{bot}\"\npuppet_prefix = \"{prefix}\"\n{}", plan.more)?;
+    let elsewhere = places.map_or_else(String::new, |places| places.elsewhere.to_string());
+    let more = plan.more.replace("{home}", &home).replace("{elsewhere}", &elsewhere);
+    write!(text, "[people]\nbot = \"{bot}\"\npuppet_prefix = \"{prefix}\"\n{more}")?;
     Ok(text)
 }
 

@@ -23,7 +23,7 @@ use crate::{
     sending::Flights,
     settings::Settings,
     sources::DayKeys,
-    tasks::{Loops, Probe},
+    tasks::{Late, Loops, Probe},
     token::TokenDigest,
     turns::Turns,
     view::{Probed, Readiness},
@@ -76,6 +76,7 @@ pub struct App {
     pub(crate) probing: tokio::sync::Mutex<()>,
     /// Told when the homeserver could not be reached.
     pub(crate) outage: Notify,
+    pub(crate) late: Late,
     pub(crate) loops: Loops,
     pub(crate) manners: Manners,
     /// Told when somebody has come who has no picture yet.
@@ -148,6 +149,7 @@ impl App {
             probe: Probe::default(),
             probing: tokio::sync::Mutex::default(),
             outage: Notify::new(),
+            late: Late::default(),
             loops: Loops::default(),
             manners: Manners::new(shown),
             undressed: Notify::new(),
@@ -165,6 +167,7 @@ impl App {
         self.start_housekeeping();
         self.start_watching_devices();
         self.start_asking_for_keys();
+        self.start_looking_for_late_words();
         self.start_following();
         self.start_silencing();
         self.start_telling_of_loops();

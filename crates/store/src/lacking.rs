@@ -19,8 +19,8 @@ impl Reader<'_> {
         let mut query = self.0.prepare_cached(
             "SELECT NULL, room_key, session_id FROM waiting WHERE received_at_ms >= ?1
              UNION
-             SELECT exceptions.agent_key, exceptions.room_key, session_id FROM exceptions JOIN log USING (seq)
-             WHERE late_at IS NULL AND received_at_ms >= ?1",
+             SELECT exceptions.agent_key, exceptions.room_key, exceptions.session_id
+             FROM exceptions JOIN log USING (seq) WHERE late_at IS NULL AND received_at_ms >= ?1",
         )?;
         let rows = query.query_map([since_ms], |row| {
             let agent = row.get::<_, Option<i64>>(0)?.map(AgentKey);

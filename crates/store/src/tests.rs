@@ -10,6 +10,7 @@ mod fill_in;
 mod fixture;
 mod journal;
 mod killed;
+mod lacking;
 mod looks;
 mod model;
 mod opening;

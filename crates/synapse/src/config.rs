@@ -1,9 +1,19 @@
 //! What a Synapse is started with.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+
+/// How a homeserver speaks with others on this machine. Certificates are made here and not looked at.
+#[derive(Debug, Clone)]
+pub struct Federation {
+    /// Where it listens for them, by TLS. Its server name has to lead there, since nobody is asked where it is.
+    pub listen: SocketAddr,
+    /// The server names of the others. It speaks with nobody else.
+    pub with: Vec<String>,
+}
 
 /// Settings of one homeserver. Begin with [`Config::new`] and change what differs.
 #[derive(Debug, Clone)]
@@ -16,6 +26,8 @@ pub struct Config {
     pub port: u16,
     /// The part after the colon in user ids.
     pub server_name: String,
+    /// Other homeservers that it speaks with; none by default.
+    pub federation: Option<Federation>,
     /// Appservice registrations, read at each start.
     pub registrations: Vec<PathBuf>,
     /// Where Prometheus metrics are served on 127.0.0.1, at `/_synapse/metrics`; none by default.
@@ -38,6 +50,7 @@ impl Config {
             data: data.into(),
             port: 0,
             server_name: "hs.test".to_owned(),
+            federation: None,
             registrations: Vec::new(),
             metrics_port: None,
             rate_limits: false,

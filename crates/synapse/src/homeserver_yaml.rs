@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde_json::{Map, Value, json};
 
-use crate::Config;
 use crate::secrets::{keep_secret, random_hex, signing_key, write_private};
+use crate::{Config, Federation, certificate};
 
 /// Limits that hold a rate for everything under the key. From Synapse's config documentation, "Ratelimiting".
 const FLAT_LIMITS: [&str; 14] = [
@@ -34,11 +34,17 @@ const SCOPED_LIMITS: [(&str, &[&str]); 4] = [
     ("rc_presence", &["per_user"]),
 ];
 
+/// Certificate and key in one file.
+const CERTIFICATE: &str = "tls.pem";
+
 /// Writes `homeserver.yaml` and `log.yaml` into the data folder, mode 0600, and gives the first one's path. Keys
 /// made for an earlier start are kept.
 pub(crate) fn write(config: &Config, port: u16) -> Result<PathBuf> {
     let path = config.data.join("homeserver.yaml");
     keep_secret(&config.data.join("signing.key"), signing_key)?;
+    if config.federation.is_some() {
+        keep_secret(&config.data.join(CERTIFICATE), || certificate::make(&config.venv))?;
+    }
     write_private(&config.data.join("log.yaml"), &log(&config.data).to_string())?;
     write_private(&path, &Value::Object(homeserver(config, port)?).to_string())?;
     Ok(path)
@@ -46,8 +52,14 @@ pub(crate) fn write(config: &Config, port: u16) -> Result<PathBuf> {
 
 fn homeserver(config: &Config, port: u16) -> Result<Map<String, Value>> {
     let mut all = Map::new();
-    let parts =
-        [server(config, port), storage(&config.data)?, people(), appservices(config)?, limits(config)];
+    let parts = [
+        server(config, port),
+        federation(config),
+        storage(&config.data)?,
+        people(),
+        appservices(config)?,
+        limits(config),
+    ];
     for part in parts.into_iter().chain([Value::Object(config.extra.clone())]) {
         merge(&mut all, part);
     }
@@ -71,16 +83,40 @@ fn server(config: &Config, port: u16) -> Value {
     let metrics = config
         .metrics_port
         .map(|port| json!({"port": port, "bind_addresses": ["127.0.0.1"], "type": "metrics", "tls": false}));
+    let others = config.federation.as_ref().map(others);
     json!({
         "server_name": config.server_name,
         "public_baseurl": format!("http://127.0.0.1:{port}/"),
-        "listeners": std::iter::once(http).chain(metrics).collect::<Vec<_>>(),
+        "listeners": std::iter::once(http).chain(metrics).chain(others).collect::<Vec<_>>(),
         "enable_metrics": config.metrics_port.is_some(),
         "report_stats": false,
         // Nothing leaves this machine.
         "federation_domain_whitelist": [],
         "trusted_key_servers": [],
         "suppress_key_server_warning": true,
+    })
+}
+
+/// The listener for other homeservers.
+fn others(federation: &Federation) -> Value {
+    let listen = federation.listen;
+    json!({"port": listen.port(), "bind_addresses": [listen.ip()], "type": "http", "tls": true,
+        "resources": [{"names": ["federation"], "compress": false}]})
+}
+
+fn federation(config: &Config) -> Value {
+    let Some(federation) = &config.federation else { return json!({}) };
+    let certificate = config.data.join(CERTIFICATE);
+    json!({
+        "federation_domain_whitelist": federation.with,
+        "tls_certificate_path": certificate,
+        "tls_private_key_path": certificate,
+        "federation_verify_certificates": false,
+        // By default nothing on this machine is spoken to.
+        "federation_ip_range_blacklist": [],
+        // One that restarts is not shunned for ten minutes.
+        "federation": {"max_long_retry_delay": "1s", "destination_min_retry_interval": "1s",
+            "destination_max_retry_interval": "1s"},
     })
 }
 
@@ -133,7 +169,12 @@ fn limits(config: &Config) -> Value {
         (*key, scopes.iter().map(|scope| ((*scope).to_owned(), far.clone())).collect::<Value>())
     });
     let flat = FLAT_LIMITS.iter().map(|key| (*key, far.clone()));
-    flat.chain(scoped).map(|(key, value)| (key.to_owned(), value)).collect()
+    let others =
+        json!({"window_size": 1, "sleep_limit": 100_000, "reject_limit": 100_000, "concurrent": 100});
+    flat.chain(scoped)
+        .chain([("rc_federation", others)])
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect()
 }
 
 fn log(data: &Path) -> Value {
@@ -174,6 +215,17 @@ mod tests {
         });
         assert_eq!(yaml["presence"], json!({"enabled": true, "include_offline_users_on_sync": true}));
         assert_eq!(yaml["bcrypt_rounds"], 5);
+    }
+
+    #[test]
+    fn others_are_spoken_with_only_by_name() {
+        assert_eq!(written(|_| ())["federation_domain_whitelist"], json!([]));
+        let yaml = written(|config| {
+            let (listen, with) = ("127.0.0.2:8448".parse().unwrap(), vec!["127.0.0.3:8448".to_owned()]);
+            config.federation = Some(Federation { listen, with });
+        });
+        assert_eq!(yaml["federation_domain_whitelist"], json!(["127.0.0.3:8448"]));
+        assert_eq!(yaml["listeners"][1]["bind_addresses"], json!(["127.0.0.2"]));
     }
 
     #[test]

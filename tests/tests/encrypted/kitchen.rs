@@ -5,7 +5,7 @@ use parlour_tests::{Agent, Client, Human, Plan, encode};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::common::text;
+use crate::common::{code_in, text};
 use crate::world::{World, agent_reads, person_reads, reads_nothing_of};
 
 pub(crate) const BOT: &str = "@parlour:hs.test";
@@ -204,9 +204,4 @@ impl Kitchen {
         ensure!(events.iter().any(|e| e["sender"] == BOT), "the bot said nothing");
         self.world.stack.finish().await
     }
-}
-
-fn code_in(words: &str) -> Option<String> {
-    let mut words = words.split_whitespace().map(|w| w.trim_matches([',', '.', ';', ':']));
-    words.find(|w| w.len() == 14 && w.matches('-').count() == 2).map(str::to_owned)
 }

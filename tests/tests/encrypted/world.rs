@@ -94,7 +94,8 @@ impl World {
         self.stack.finish().await
     }
 
-    fn nothing_in_clear(&self, room: &str) -> Result<()> {
+    /// No word of what was said in this room in clear, as the homeserver has it.
+    pub(crate) fn nothing_in_clear(&self, room: &str) -> Result<()> {
         let events = stored(&self.stack.synapse, room)?;
         let puppets = || events.iter().filter(|e| text(&e["sender"]).starts_with("@agent_"));
         let clear: Vec<_> = puppets().filter(|e| e["type"] == "m.room.message").collect();
@@ -111,7 +112,7 @@ impl World {
 }
 
 /// What was said before a device was there is not for it; clients call that historical.
-fn saw_nothing_odd(human: &Human) -> Result<()> {
+pub(crate) fn saw_nothing_odd(human: &Human) -> Result<()> {
     let odd = |e: &Value| e["kind"] == "undecryptable" && !text(&e["failure"]).starts_with("HISTORICAL_");
     let odd: Vec<_> = human.events().into_iter().filter(odd).collect();
     ensure!(odd.is_empty(), "{} could not read at first: {odd:?}", human.user_id);

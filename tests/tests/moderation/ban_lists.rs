@@ -6,8 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::task::block_in_place;
 
-use crate::becomes;
-use crate::common::text;
+use crate::common::{becomes, text};
 use crate::world::{World, agent_reads, person_reads};
 
 /// Ada writes the list; Eve comes onto it.

@@ -5,7 +5,7 @@ use parlour_tests::{Plan, Stack, encode, until};
 use reqwest::Method;
 use serde_json::json;
 
-use crate::becomes;
+use crate::common::becomes;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_banned_agent_is_out_until_the_ban_is_lifted() -> Result<()> {

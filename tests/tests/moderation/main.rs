@@ -8,20 +8,3 @@ mod lobby;
 #[allow(dead_code, reason = "another story uses the rest of it")]
 #[path = "../encrypted/world.rs"]
 mod world;
-
-use anyhow::Result;
-use parlour_tests::{Person, encode, until};
-use reqwest::Method;
-use serde_json::Value;
-
-use crate::common::text;
-
-/// Waits until somebody's membership is this; gives the event's content.
-async fn becomes(seen_by: &Person, room: &str, user: &str, membership: &str) -> Result<Value> {
-    let path = format!("/rooms/{}/state/m.room.member/{}", encode(room), encode(user));
-    until(&format!("{user} to be: {membership}"), 60, async || {
-        let content = seen_by.call(Method::GET, &path, None).await?.body;
-        Ok((text(&content["membership"]) == membership).then_some(content))
-    })
-    .await
-}

@@ -32,12 +32,14 @@ impl App {
 
     /// Follows an invitation or declines it. `false`: try again.
     pub(crate) async fn follow_or_give_up(self: &Arc<Self>, invitation: &BotInvitation) -> bool {
+        let by = &invitation.invited_by;
+        self.until_written_down(by, invitation.received_at_ms).await;
         let Ok(_place) = self.following.places.acquire().await else { return true };
         match self.follow_for_bot(invitation).await {
             Ok(true) => true,
             // declined, or done with
             Ok(false) => self.forget_bot_invitation(invitation).await,
-            Err(error) if self.is_given_up(&error, invitation.received_at_ms) => {
+            Err(error) if self.is_given_up(&error, by, invitation.received_at_ms) => {
                 tracing::info!(%error, room = %invitation.room_id, "the bot cannot follow an invitation");
                 self.forget_bot_invitation(invitation).await
             }

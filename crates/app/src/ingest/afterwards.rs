@@ -18,6 +18,8 @@ pub(super) struct Afterwards {
     pub(super) ban_lists: BTreeSet<OwnedRoomId>,
     /// Somebody came whom a list bans.
     pub(super) sweep: bool,
+    /// Rooms in which a word from elsewhere came late.
+    pub(super) late: BTreeSet<RoomKey>,
     /// Devices to be pulled for.
     pub(super) pull: BTreeSet<OwnedUserId>,
     /// Devices that have requests to make.
@@ -39,6 +41,7 @@ impl Afterwards {
         if self.sweep {
             app.bans.sweep.notify_one();
         }
+        self.late.into_iter().for_each(|room| app.late.came(room, app.now()));
         let Some(app) = app.me.upgrade() else { return };
         self.missing.into_iter().for_each(|room| app.pull_for_room(room));
         for room in self.encrypted_rooms.into_iter().filter_map(|room| app.rooms.get(room)) {

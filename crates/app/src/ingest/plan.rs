@@ -130,6 +130,7 @@ impl<'a> Planner<'a> {
     async fn read(&mut self, raw: &RawValue, room: Option<&RoomId>) {
         match Incoming::parse(raw, room) {
             Incoming::Message(message) => {
+                self.note_late(&message.head);
                 let step = self.said(message, Came::OPEN).await;
                 self.steps.extend(step);
             }
@@ -138,6 +139,7 @@ impl<'a> Planner<'a> {
                 self.steps.extend(step);
             }
             Incoming::Encrypted { head, ciphertext, session_id } => {
+                self.note_late(&head);
                 self.encrypted(raw, head, ciphertext, session_id).await;
             }
             Incoming::Redaction(redaction) => self.redaction(redaction),
@@ -199,6 +201,13 @@ impl<'a> Planner<'a> {
             hops,
         };
         Some(Step::Append { entry, settles })
+    }
+
+    /// Where something comes late, more may be missing.
+    pub(super) fn note_late(&mut self, head: &Head) {
+        let late = !self.past && self.app.is_late(head, self.received_at_ms);
+        let room = late.then(|| self.app.rooms.by_id(&head.room_id)).flatten();
+        self.afterwards.late.extend(room.map(|room| room.key));
     }
 
     async fn author(&self, agent: Option<&AgentLive>, room: &RoomLive, head: &Head) -> Author {

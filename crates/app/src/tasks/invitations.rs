@@ -23,6 +23,11 @@ use crate::{
 const PAUSE_MS: i64 = 5_000;
 /// What could not be followed within a day is not followed any more.
 const FOLLOW_EFFORT_MS: i64 = DAY_MS;
+/// A homeserver elsewhere shows ours an invitation before it has written it down (Synapse 1.163). Whoever answers at once is
+/// refused: a join for good, and a decline ends at home, so that people there wait for ever.
+const WRITTEN_DOWN_MS: i64 = 1_000;
+/// A busy one takes longer.
+const WRITTEN_DOWN_AT_MOST_MS: i64 = 30_000;
 
 /// Why an invitation could not be followed yet.
 #[derive(Debug, thiserror::Error)]
@@ -135,9 +140,10 @@ impl App {
     }
 
     async fn follow_one(self: &Arc<Self>, invitation: &Invitation) -> bool {
+        self.until_written_down(&invitation.invited_by, invitation.received_at_ms).await;
         match self.follow_invitation(invitation).await {
             Ok(()) => self.forget_invitation(invitation).await,
-            Err(error) if self.is_given_up(&error, invitation.received_at_ms) => {
+            Err(error) if self.is_given_up(&error, &invitation.invited_by, invitation.received_at_ms) => {
                 tracing::info!(%error, room = %invitation.room_id, "an invitation cannot be followed");
                 self.leave_given_up(invitation).await;
                 self.forget_invitation(invitation).await
@@ -149,11 +155,20 @@ impl App {
         }
     }
 
+    /// An invitation of somebody elsewhere is not answered before their homeserver knows of it, too.
+    pub(crate) async fn until_written_down(&self, by: &UserId, received_at_ms: i64) {
+        if by.server_name() != self.settings.server_name {
+            self.let_pass(received_at_ms + WRITTEN_DOWN_MS - self.now()).await;
+        }
+    }
+
     /// Refused for good; or old, and the homeserver has answered: while it is down, nothing grows old.
-    pub(crate) fn is_given_up(&self, error: &FollowError, received_at_ms: i64) -> bool {
+    pub(crate) fn is_given_up(&self, error: &FollowError, by: &UserId, received_at_ms: i64) -> bool {
+        let age_ms = self.now() - received_at_ms;
+        let written_down = by.server_name() == self.settings.server_name || age_ms > WRITTEN_DOWN_AT_MOST_MS;
         let answered =
             matches!(error, FollowError::Homeserver(HsError::Refused { .. } | HsError::Unknown(_)));
-        error.is_final() || (answered && received_at_ms + FOLLOW_EFFORT_MS < self.now())
+        (error.is_final() && written_down) || (answered && age_ms > FOLLOW_EFFORT_MS)
     }
 
     /// Whoever is in by now, and could not be seated, does not stay.

@@ -1,9 +1,10 @@
-//! What the homeserver forgot to bring while it recovered from an outage of ours.
+//! What the homeserver forgot to bring while it recovered from an outage of ours, or could not know when it brought what
+//! came after it.
 
 use std::sync::Arc;
 
 use parlour_matrix::{Incoming, events::NewMessage};
-use ruma::OwnedEventId;
+use ruma::{OwnedEventId, UserId};
 use serde_json::value::RawValue;
 
 use super::backfill::{BackfillError, LookBack};
@@ -13,6 +14,8 @@ use crate::{app::App, live::RoomLive};
 const SETTLED_MS: i64 = 15_000;
 const UNDER_WAY_MS: i64 = 5_000;
 const PAGE: u32 = 100;
+/// As many messages as are kept.
+const PAGES: usize = 5;
 
 impl App {
     /// Synapse can leave a transaction behind for good when its recovery ends in the moment at which an event is sent:
@@ -34,15 +37,49 @@ impl App {
         }
     }
 
-    async fn fetch_left_behind(&self, room: &Arc<RoomLive>) -> Result<(), BackfillError> {
+    /// Newer messages are known.
+    pub(super) async fn fetch_left_behind(&self, room: &Arc<RoomLive>) -> Result<(), BackfillError> {
         let Some(reader) = self.reader(room) else { return Ok(()) };
-        let page = self.client.messages(&reader, &room.room_id, None, true, PAGE).await?;
-        let holes = self.holes(room, &page.chunk).await?;
+        let events = self.newest_pages(room, &reader).await?;
+        let holes = self.holes(room, &events).await?;
         if holes.is_empty() || !self.let_pass(UNDER_WAY_MS).await || !self.still_missing(&holes).await? {
             return Ok(());
         }
         tracing::warn!(room = %room.room_id, "the homeserver left messages behind; fetching them");
-        self.fill_in(room, LookBack::between_known(page.chunk), None, false).await
+        self.fill_in(room, LookBack::between_known(events), None, false).await
+    }
+
+    /// A page, and those before it as long as they end in a hole. Newest first.
+    async fn newest_pages(
+        &self,
+        room: &RoomLive,
+        reader: &UserId,
+    ) -> Result<Vec<Box<RawValue>>, BackfillError> {
+        let (mut events, mut from) = (vec![], None::<String>);
+        for _ in 0..PAGES {
+            let page = self.client.messages(reader, &room.room_id, from.as_deref(), true, PAGE).await?;
+            let known = self.ends_known(room, &page.chunk).await?;
+            events.extend(page.chunk);
+            from = page.end;
+            if known || from.is_none() {
+                break;
+            }
+        }
+        Ok(events)
+    }
+
+    /// Whether the oldest message that somebody else said is known, if there is any.
+    async fn ends_known(&self, room: &RoomLive, page: &[Box<RawValue>]) -> Result<bool, BackfillError> {
+        let theirs = |raw: &RawValue| match Incoming::parse(raw, Some(&room.room_id)) {
+            Incoming::Message(NewMessage { head, .. }) | Incoming::Encrypted { head, .. } => {
+                (!self.is_ours(&head.sender)).then_some(head.event_id)
+            }
+            _ => None,
+        };
+        match page.iter().rev().find_map(|raw| theirs(raw)) {
+            Some(oldest) => Ok(self.had(&oldest).await?),
+            None => Ok(true),
+        }
     }
 
     /// Messages that are unknown while newer ones are known. Newest first, as the page is.

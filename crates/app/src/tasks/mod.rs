@@ -6,6 +6,7 @@ mod bring_up;
 mod housekeeping;
 mod idle;
 mod invitations;
+mod late;
 mod left_behind;
 mod loops;
 mod lost_devices;
@@ -16,5 +17,6 @@ mod strays;
 mod successors;
 
 pub(crate) use invitations::FollowError;
+pub(crate) use late::Late;
 pub(crate) use loops::Loops;
 pub(crate) use probe::Probe;

@@ -1,14 +1,17 @@
 //! Rooms that were upgraded: where the new room names the old one as its predecessor, ours go on there, under the same
 //! number, with the same log, cursors and code.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use parlour_domain::room::RoomKind;
 use parlour_store::{SeatRow, Tx};
-use ruma::{OwnedUserId, RoomId, UserId};
+use ruma::{OwnedServerName, OwnedUserId, RoomId, UserId};
 
 use super::invitations::FollowError;
 use crate::{app::App, live::RoomLive};
+
+/// How many homeservers elsewhere are asked for a room that ours does not know.
+const ASKED: usize = 5;
 
 impl App {
     /// Follows all tombstones that can be followed now. `false`: try again.
@@ -31,9 +34,9 @@ impl App {
         room: &Arc<RoomLive>,
         to: &RoomId,
     ) -> Result<(), FollowError> {
-        let bot = self.settings.bot.clone();
+        let (bot, via) = (self.settings.bot.clone(), self.where_upgraded(room));
         let by_bot = room.kind() == RoomKind::Lobby || self.bot_is_in(room);
-        if by_bot && self.gets_in(&bot, to).await? {
+        if by_bot && self.gets_in_by(&bot, to, &via).await? {
             return self.go_on_or_leave(room, to, &bot).await;
         }
         if room.kind() == RoomKind::Lobby {
@@ -41,7 +44,7 @@ impl App {
         }
         for agent in self.agents.all().into_iter().filter(|a| !a.ended() && a.is_in(room.key)) {
             let _one = agent.moving.lock().await;
-            if self.gets_in(agent.user_id(), to).await? {
+            if self.gets_in_by(agent.user_id(), to, &via).await? {
                 return self.go_on_or_leave(room, to, agent.user_id()).await;
             }
         }
@@ -60,9 +63,29 @@ impl App {
         Ok(())
     }
 
-    /// `false`: refused, since not invited.
+    /// Homeservers elsewhere that may know the new room: it was made by somebody who could upgrade the old one.
+    fn where_upgraded(&self, room: &RoomLive) -> Vec<OwnedServerName> {
+        let Some(power) = room.power() else { return vec![] };
+        let home = &self.settings.server_name;
+        let may = |user: &UserId| user.server_name() != home && power.may_set(user, "m.room.tombstone");
+        let people = room.with_members(|m| m.joined(may));
+        let servers: BTreeSet<_> = people.iter().map(|user| user.server_name().to_owned()).collect();
+        servers.into_iter().take(ASKED).collect()
+    }
+
+    /// The same where our homeserver is in the room.
     async fn gets_in(&self, user: &UserId, to: &RoomId) -> Result<bool, FollowError> {
-        match self.join_as(user, to, &[]).await {
+        self.gets_in_by(user, to, &[]).await
+    }
+
+    /// `false`: refused, since not invited.
+    async fn gets_in_by(
+        &self,
+        user: &UserId,
+        to: &RoomId,
+        via: &[OwnedServerName],
+    ) -> Result<bool, FollowError> {
+        match self.join_as(user, to, via).await {
             Ok(_) => Ok(true),
             Err(error) if error.is_final() => Ok(false),
             Err(error) => Err(error.into()),

@@ -6,7 +6,9 @@ use parlour_domain::{
     people::{Invitable, Invites},
 };
 use parlour_testkit::{
-    Bridge, Call, Mishap, Texts, When, eventually, eventually_is, homeserver::RoomSetup, wait,
+    Bridge, Call, Mishap, Texts, When, eventually, eventually_is,
+    homeserver::{BOT, RoomSetup},
+    wait,
 };
 use rstest::rstest;
 
@@ -171,6 +173,36 @@ async fn an_invitation_that_is_not_wanted_is_declined_and_one_for_nobody_left_al
     assert_eq!(bridge.hs.membership(&room, "@agent_nobody:example.org"), "invite");
     assert_eq!(bridge.hs.calls(Call::Register), registered);
     assert_eq!(agent.me().await.unwrap().rooms.len(), 1);
+}
+
+/// Their homeserver shows an invitation before it has written it down.
+#[rstest]
+#[case::of_an_agent(false)]
+#[case::of_the_bot(true)]
+#[tokio::test]
+async fn an_invitation_from_elsewhere_may_be_refused_at_first(#[case] of_the_bot: bool) {
+    let bridge = Bridge::with(|s| s.settings.people.invites = Invites::Anyone).await;
+    let (agent, eve) = (bridge.join("Scout").await, bridge.hs.person_of("eve", "elsewhere.org"));
+    let guest = if of_the_bot { BOT } else { agent.user_id.as_str() };
+    let room = eve.make_room(&private());
+    let joins = bridge.hs.calls(Call::Join);
+    bridge.hs.next(Call::Join, Mishap::refuse(403, "M_FORBIDDEN"));
+    eve.invite(&room, guest);
+    bridge.caught_up().await;
+    assert_eq!(bridge.hs.calls(Call::Join), joins, "at once");
+    pass_until(&bridge, "it is in", || bridge.hs.is_joined(&room, guest)).await;
+    assert_eq!(bridge.hs.calls(Call::Join), joins + 2);
+}
+
+#[tokio::test]
+async fn an_invitation_from_elsewhere_that_stays_refused_is_given_up() {
+    let bridge = Bridge::with(|s| s.settings.people.invites = Invites::Anyone).await;
+    let (agent, eve) = (bridge.join("Scout").await, bridge.hs.person_of("eve", "elsewhere.org"));
+    let room = eve.make_room(&private());
+    bridge.hs.always(Call::Join, Mishap::refuse(403, "M_FORBIDDEN"));
+    eve.invite(&room, agent.user_id.as_str());
+    let declined = || bridge.hs.membership(&room, agent.user_id.as_str()) == "leave";
+    pass_until(&bridge, "it is given up", declined).await;
 }
 
 #[rstest]

@@ -159,6 +159,43 @@ async fn one_that_was_left_behind_between_others_is_fetched_to_its_place() {
     assert_eq!(agent.browse(browse(3)).await.unwrap().messages.texts(), ["two", "between", "one"]);
 }
 
+/// The homeserver has the words between only when somebody pages back, which nothing tells but that the last came late.
+#[tokio::test]
+async fn what_another_homeserver_could_not_bring_is_fetched() {
+    let (bridge, agent, lobby) = scene().await;
+    let (ada, eve) = (bridge.hs.person("ada"), bridge.hs.person_of("eve", "elsewhere.org"));
+    // the look after the bridge's own start is over
+    bridge.clock.until_sleeping_for(15_000).await;
+    let looks = bridge.hs.calls(Call::Messages);
+    bridge.clock.advance(15_000);
+    bridge.hs.until_called(Call::Messages, looks + 1).await;
+    eve.say(&lobby, "first");
+    bridge.caught_up().await;
+    let looks = bridge.hs.calls(Call::Messages);
+    late(&bridge, || drop(ada.say(&lobby, "from home"))).await;
+    bridge.clock.advance(60_000);
+    // nothing is missing before this one
+    late(&bridge, || drop(eve.say(&lobby, "second"))).await;
+    bridge.clock.until_sleeping_for(2_000).await;
+    bridge.clock.advance(2_000);
+    bridge.hs.until_called(Call::Messages, looks + 1).await;
+    lose(&bridge, || (1..=150).for_each(|n| drop(eve.say(&lobby, &n.to_string())))).await;
+    late(&bridge, || drop(eve.say(&lobby, "last"))).await;
+    arrived(&bridge, &agent, 154).await;
+    let looks = bridge.hs.calls(Call::Messages) - looks;
+    assert_eq!(looks, 1 + 2, "two pages the second time, and none for what is from home");
+    assert_eq!(agent.browse(browse(3)).await.unwrap().messages.texts(), ["last", "150", "149"]);
+}
+
+/// It is a while under way.
+async fn late(bridge: &Bridge, say: impl FnOnce()) {
+    bridge.hs.hold_transactions().await;
+    say();
+    bridge.clock.advance(11_000);
+    bridge.hs.release_transactions();
+    bridge.caught_up().await;
+}
+
 #[tokio::test]
 async fn edits_and_deletions_that_were_lost_count() {
     let (mut bridge, agent, lobby) = scene().await;

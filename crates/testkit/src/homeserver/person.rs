@@ -15,7 +15,13 @@ impl FakeHomeserver {
     /// An account `@localpart:example.org`, with the localpart as display name.
     #[must_use]
     pub fn person(&self, localpart: &str) -> Person {
-        let user_id = format!("@{localpart}:{SERVER_NAME}");
+        self.person_of(localpart, SERVER_NAME)
+    }
+
+    /// Somebody whose account is on another homeserver, as this one knows them.
+    #[must_use]
+    pub fn person_of(&self, localpart: &str, server: &str) -> Person {
+        let user_id = format!("@{localpart}:{server}");
         self.world(|w| w.users.insert(user_id.clone(), Some(localpart.to_owned())));
         Person { hs: self.clone(), user_id }
     }
