@@ -195,9 +195,9 @@ mod tests {
         assert_eq!(count("typing"), 6);
         let early = done.iter().filter(|(at, k)| *at < 100_000 && *k == "presence").count();
         assert_eq!(early, 4 * MAX_SHOWN, "each 25 seconds");
-        // those of whom something was meant for in 25 seconds; of the others three, and then one in twenty seconds
+        // those of whom something was meant for in 16 seconds; of the others three, and then one in twenty seconds
         let receipts: Vec<i64> = done.iter().filter(|(_, k)| *k == "receipt").map(|(at, _)| *at).collect();
-        assert_eq!(receipts.iter().filter(|at| **at > 25_000).count(), 4, "{receipts:?}");
+        assert_eq!(receipts.iter().filter(|at| **at > 21_000).count(), 4, "{receipts:?}");
         assert_eq!(receipts.len(), 20 + 3 + 4, "{receipts:?}");
     }
 

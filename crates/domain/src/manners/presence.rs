@@ -12,7 +12,7 @@ const IDLES_MS: i64 = 5 * MINUTE_MS;
 const REFRESHED_MS: i64 = 25_000;
 /// So many are shown at most. Each refresh costs Synapse nearly 2 ms (2026-12-01): two hundred agents in a lobby with one
 /// message a second made it work a third more, fifty a twelfth.
-pub const MAX_SHOWN: usize = 100;
+pub const MAX_SHOWN: usize = 50;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
