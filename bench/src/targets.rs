@@ -54,6 +54,7 @@ const TARGETS: &[Target] = &[
     target("restart with a backlog, unaccounted for", "/backlog/unaccounted", AtMost(0.0), ""),
     target("encrypted send, p50 against a raw PUT", "/sealed/send/ratioP50", AtMost(1.10), "x"),
     target("encrypted send, p50 minus a raw PUT", "/sealed/send/addedMsP50", AtMost(4.0), "ms"),
+    target("the same against a raw PUT of a device", "/sealed/send/ratioToDeviceP50", AtMost(1.10), "x"),
     target(
         "person to one agent, encrypted, p50 minus raw",
         "/sealed/one/lastMinusRawMs/p50",

@@ -14,7 +14,7 @@ use crate::{
     world::World,
 };
 
-const NEWCOMERS: usize = 8;
+const NEWCOMERS: usize = 24;
 
 pub(super) async fn run(world: &World, den: &mut Den) -> Result<Value> {
     // as many are there as in the den: each who is there makes a join dearer for the homeserver
