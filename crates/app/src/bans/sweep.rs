@@ -74,14 +74,14 @@ impl App {
         all
     }
 
-    /// The homeserver is asked how it stands: the event of a ban may not have come yet. Where nobody keeps order (any more)
-    /// it stays noted.
+    /// The homeserver is asked how it stands, and whose ban it is: events may come late, or never. Where nobody keeps order
+    /// (any more) it stays noted.
     async fn lift(&self, ban: ListedBan) -> Result<(), FollowError> {
         let mut lifted = None;
         if let Some(room) = self.rooms.get(ban.room) {
             let Some(keeper) = self.keeper(&room) else { return Ok(()) };
-            let membership = self.client.membership(&keeper, &room.room_id, &ban.user_id).await?;
-            if membership.as_deref() == Some("ban") {
+            let by = self.client.banned_by(&keeper, &room.room_id, &ban.user_id).await?;
+            if by.is_some_and(|by| self.is_ours(&by)) {
                 self.client.unban(&keeper, &room.room_id, &ban.user_id).await?;
                 lifted = Some(self.by(Who::Bridge));
             }

@@ -183,6 +183,34 @@ async fn a_ban_that_a_moderator_renewed_stays() {
     assert_eq!((watch.eve_in(&lobby).as_str(), watch.bridge.hs.calls(Call::Unban)), ("ban", 0));
 }
 
+/// The same, though no event of theirs has come yet.
+#[tokio::test]
+async fn a_ban_that_a_moderator_renewed_behind_our_back_stays() {
+    let mut watch = Watch::new().await;
+    let (lobby, mallory) = (watch.bridge.lobby(), watch.bridge.hs.person("mallory"));
+    watch.eve.join(&lobby);
+    mallory.join(&lobby);
+    watch.list_eve().await;
+    watch.ada.set_rule(&watch.list, "user", &mallory.user_id, Some("m.ban"));
+    watch.eve_is("ban", &lobby).await;
+    let hs = watch.bridge.hs.clone();
+    pass_until(&watch.bridge, "both are banned", || hs.membership(&lobby, &mallory.user_id) == "ban").await;
+    watch.bridge.stop().await;
+    hs.hold_transactions().await;
+    watch.ada.unban(&lobby, &watch.eve.user_id);
+    watch.ada.ban(&lobby, &watch.eve.user_id);
+    for user in [&watch.eve.user_id, &mallory.user_id] {
+        watch.ada.set_rule(&watch.list, "user", user, None);
+    }
+    watch.bridge.boot().await;
+    watch.bridge.ready().await;
+    // Eve comes before her in the order of names
+    pass_until(&watch.bridge, "one is let back in", || hs.membership(&lobby, &mallory.user_id) == "leave")
+        .await;
+    assert_eq!((watch.eve_in(&lobby).as_str(), hs.calls(Call::Unban)), ("ban", 1));
+    hs.release_transactions();
+}
+
 #[tokio::test]
 async fn a_list_under_another_name_is_the_same_list() {
     let mut watch = Watch::new().await;

@@ -1,7 +1,7 @@
 //! Reading rooms as somebody who may see them.
 
 use http::Method;
-use ruma::{EventId, RoomId, UserId};
+use ruma::{EventId, OwnedUserId, RoomId, UserId};
 use serde_json::{Value, value::RawValue};
 
 use super::{Client, HsError, SLOW, request::V3};
@@ -41,18 +41,26 @@ impl Client {
         self.state_of(user, room, event_type, "").await
     }
 
-    /// What the homeserver says that somebody is in a room, such as `join`; `None` for whoever was never there.
+    /// Who set the ban that somebody is under in a room; `None` for whoever is not banned there.
     ///
     /// # Errors
     /// See [`HsError`]; `M_FORBIDDEN` where `user` was never in the room.
-    pub async fn membership(
+    pub async fn banned_by(
         &self,
         user: &UserId,
         room: &RoomId,
         other: &UserId,
-    ) -> Result<Option<String>, HsError> {
-        let content = self.state_of(user, room, "m.room.member", other.as_str()).await?;
-        Ok(content.and_then(|content| content["membership"].as_str().map(str::to_owned)))
+    ) -> Result<Option<OwnedUserId>, HsError> {
+        let path = ["rooms", room.as_str(), "state", "m.room.member", other.as_str()];
+        let request = self.request("state_event", Method::GET, V3, &path).by(user).query("format", "event");
+        let event: Value = match request.call().await {
+            Err(error) if error.is_not_found() => return Ok(None),
+            answer => answer?,
+        };
+        let sender = event["sender"].as_str().and_then(|sender| UserId::parse(sender).ok());
+        // the content alone does not say it
+        let sender = sender.ok_or_else(|| HsError::Unknown("a success, but without the event".to_owned()))?;
+        Ok((event["content"]["membership"] == "ban").then_some(sender))
     }
 
     async fn state_of(
