@@ -16,23 +16,42 @@ const APART_MS: i64 = 5_000;
 const FIRST_PAUSE_MS: i64 = 2_000;
 const LONGEST_PAUSE_MS: i64 = 5 * 60_000;
 
+/// When all lists are read the next time. News of some of them does not put that off.
+struct Full {
+    at_ms: i64,
+    pause_ms: i64,
+}
+
+impl Full {
+    /// After a reading of all, or of those that changed; what could not be read is tried again.
+    fn plan(&mut self, began_ms: i64, all: bool, read: bool) {
+        match (all, read) {
+            (true, true) => *self = Self { at_ms: began_ms + HOUR_MS, pause_ms: FIRST_PAUSE_MS },
+            (true, false) => {
+                self.at_ms = began_ms + self.pause_ms;
+                self.pause_ms = (self.pause_ms * 2).min(LONGEST_PAUSE_MS);
+            }
+            (false, true) => {}
+            (false, false) => self.at_ms = self.at_ms.min(began_ms + self.pause_ms),
+        }
+    }
+}
+
 impl App {
     pub(super) async fn follow_ban_lists(self: Arc<Self>) {
         if self.settings.ban_lists.is_empty() {
             return drop(self.forget_unnamed().await);
         }
         self.until_bot_is_there().await;
-        let (mut pause_ms, mut all, mut failing) = (FIRST_PAUSE_MS, true, false);
+        let mut full = Full { at_ms: self.now(), pause_ms: FIRST_PAUSE_MS };
         while !self.tasks.stopping() {
-            let changed = if all { None } else { Some(self.bans.take_changed()) };
-            let (began_ms, read) = (self.now(), self.read_ban_lists(changed.as_ref()).await);
-            // one that could not be read is tried again, whatever comes from the others
-            failing = !read || (failing && !all);
-            let until_ms = began_ms + if failing { pause_ms } else { HOUR_MS };
-            pause_ms = if failing { (pause_ms * 2).min(LONGEST_PAUSE_MS) } else { FIRST_PAUSE_MS };
-            all = !self.until_told(&self.bans.news, Some(until_ms)).await;
-            let rest_ms = if all { 0 } else { GATHER_MS.max(began_ms + APART_MS - self.now()) };
-            self.let_pass(rest_ms).await;
+            let (began_ms, changed) = (self.now(), self.bans.take_changed());
+            let all = full.at_ms <= began_ms;
+            let read = self.read_ban_lists((!all).then_some(&changed)).await;
+            full.plan(began_ms, all, read);
+            if self.until_told(&self.bans.news, Some(full.at_ms)).await {
+                self.let_pass(GATHER_MS.max(began_ms + APART_MS - self.now())).await;
+            }
         }
     }
 

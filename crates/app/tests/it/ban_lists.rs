@@ -8,10 +8,12 @@ use parlour_testkit::{
     Agent, Bridge, Call, Mishap, Person, Texts, When, eventually, eventually_is, homeserver::RoomSetup,
 };
 use rstest::rstest;
+use serde_json::json;
 
 use crate::support::{code, pass_until};
 
 const ALIAS: &str = "#bans:example.org";
+const OTHER: &str = "#others:example.org";
 
 /// A bridge that follows a list of Ada's. Eve is not in it yet.
 struct Watch {
@@ -28,13 +30,28 @@ impl Watch {
     }
 
     async fn of(list: RoomSetup<'static>) -> Self {
-        let mut bridge = Bridge::prepare(|s| s.settings.ban_lists = vec![ALIAS.try_into().unwrap()]).await;
+        let bridge = Bridge::prepare(|s| s.settings.ban_lists = vec![ALIAS.try_into().unwrap()]).await;
+        Self::beside(bridge, list).await
+    }
+
+    async fn beside(mut bridge: Bridge, list: RoomSetup<'static>) -> Self {
         let (ada, eve) = (bridge.hs.person("ada"), bridge.hs.person("eve"));
         let list = ada.make_room(&list);
         bridge.boot().await;
         bridge.ready().await;
         let agent = bridge.join("Scout").await;
         Self { bridge, ada, eve, list, agent }
+    }
+
+    /// The bridge follows another list as well.
+    async fn beside_another(join_rule: &'static str) -> (Self, String) {
+        let bridge = Bridge::prepare(|s| {
+            s.settings.ban_lists = [ALIAS, OTHER].map(|alias| alias.try_into().unwrap()).into();
+        })
+        .await;
+        let ada = bridge.hs.person("ada");
+        let other = ada.make_room(&RoomSetup { alias: Some("others"), join_rule, ..RoomSetup::default() });
+        (Self::beside(bridge, RoomSetup { alias: Some("bans"), ..RoomSetup::default() }).await, other)
     }
 
     /// How many lists were read, how many could not be, and how many rules there are.
@@ -63,6 +80,14 @@ impl Watch {
         let rule = self.ada.set_rule(&self.list, "user", &self.eve.user_id, Some("m.ban"));
         self.has_rules(1).await;
         rule
+    }
+
+    /// One more rule in the list; it is read.
+    async fn news(&self, n: usize) {
+        let (seen, entity) = (self.bridge.hs.calls(Call::State), format!("@eve{n}:example.org"));
+        self.ada.set_rule(&self.list, "user", &entity, Some("m.ban"));
+        let news = || self.bridge.hs.calls(Call::State) > seen;
+        pass_until(&self.bridge, "the news is read", news).await;
     }
 
     fn eve_in(&self, room: &str) -> String {
@@ -259,6 +284,26 @@ async fn a_list_that_cannot_be_read_is_counted_until_it_can() {
     pass_until(&watch.bridge, "it cannot be read", || counts() == (1, 1, 1)).await;
     watch.bridge.hs.recover(Call::State);
     pass_until(&watch.bridge, "it is read again", || counts() == (1, 0, 2)).await;
+}
+
+/// The hourly reading, and another try of what could not be read.
+#[tokio::test]
+async fn news_of_one_list_does_not_put_off_the_reading_of_another() {
+    let (watch, other) = Watch::beside_another("public").await;
+    pass_until(&watch.bridge, "both are read", || watch.counts().0 == 2).await;
+    let (bot, rule) = (watch.bridge.settings.bot.to_string(), |rule| json!({"join_rule": rule}));
+    watch.ada.set_state(&other, "m.room.join_rules", rule("invite"));
+    watch.ada.kick(&other, &bot);
+    for n in 0..4 {
+        watch.bridge.clock.advance(20 * 60_000);
+        watch.news(n).await;
+    }
+    eventually_is("that was to be read, and could not be", || watch.counts().1 == 1).await;
+    watch.ada.set_state(&other, "m.room.join_rules", rule("public"));
+    for n in 4..8 {
+        watch.news(n).await;
+    }
+    eventually_is("it is read again", || watch.counts().1 == 0).await;
 }
 
 #[tokio::test]
