@@ -390,6 +390,20 @@ async fn a_list_that_takes_an_invitation_is_read_once_the_bot_has_one() {
 }
 
 #[tokio::test]
+async fn a_list_is_read_again_once_the_bot_that_was_kicked_is_invited() {
+    let watch =
+        Watch::of(RoomSetup { alias: Some("bans"), join_rule: "invite", ..RoomSetup::default() }).await;
+    let bot = watch.bridge.settings.bot.to_string();
+    watch.ada.invite(&watch.list, &bot);
+    watch.read().await;
+    watch.ada.kick(&watch.list, &bot);
+    watch.bridge.caught_up().await;
+    watch.ada.set_rule(&watch.list, "user", &watch.eve.user_id, Some("m.ban"));
+    watch.ada.invite(&watch.list, &bot);
+    watch.has_rules(1).await;
+}
+
+#[tokio::test]
 async fn a_ban_that_cannot_be_carried_out_now_is_carried_out_later() {
     let watch = Watch::new().await;
     let lobby = watch.bridge.lobby();
