@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use parlour_domain::quota::HOUR_MS;
 use parlour_matrix::events::ban_rule;
 use parlour_store::{BanList, StoreError, Tx};
-use ruma::{OwnedRoomId, OwnedServerName, RoomAliasId, RoomId, RoomOrAliasId};
+use ruma::{OwnedRoomId, OwnedRoomOrAliasId, OwnedServerName, RoomAliasId, RoomId, RoomOrAliasId};
 
 use crate::{app::App, tasks::FollowError, view::Readiness};
 
@@ -39,12 +39,9 @@ impl Full {
 
 impl App {
     pub(super) async fn follow_ban_lists(self: Arc<Self>) {
-        if self.settings.ban_lists.is_empty() {
-            return drop(self.forget_unnamed().await);
-        }
         self.until_bot_is_there().await;
         let mut full = Full { at_ms: self.now(), pause_ms: FIRST_PAUSE_MS };
-        while !self.tasks.stopping() {
+        while !self.tasks.stopping() && self.has_ban_lists() {
             let (began_ms, changed) = (self.now(), self.bans.take_changed());
             let all = full.at_ms <= began_ms;
             let read = self.read_ban_lists((!all).then_some(&changed)).await;
@@ -53,6 +50,11 @@ impl App {
                 self.let_pass(GATHER_MS.max(began_ms + APART_MS - self.now())).await;
             }
         }
+    }
+
+    /// Or one that is to be forgotten.
+    fn has_ban_lists(&self) -> bool {
+        !self.settings.ban_lists.is_empty() || !self.bans.places().is_empty()
     }
 
     async fn until_bot_is_there(&self) {
@@ -82,7 +84,7 @@ impl App {
             }
         }
         // a list under another name is not gone before it was read under that
-        all && self.forget_unnamed().await.is_ok()
+        all && self.forget_unnamed().await
     }
 
     async fn read_ban_list(self: &Arc<Self>, name: &RoomOrAliasId) -> Result<(), FollowError> {
@@ -94,6 +96,9 @@ impl App {
         };
         let state = self.client.room_state(&self.settings.bot, &room_id).await?;
         let rules = state.iter().filter_map(|event| ban_rule(event)).collect();
+        if let Some(before) = self.bans.place(name.as_str()).filter(|before| *before != room_id) {
+            self.leave_list(name.as_str(), &before).await?;
+        }
         self.keep_ban_list(BanList { name: name.to_string(), room_id, rules }).await?;
         Ok(())
     }
@@ -128,20 +133,44 @@ impl App {
         self.write_and_follow(move |tx: &Tx<'_>| tx.put_ban_list(&kept), follow).await
     }
 
-    /// Those that the config does not name any more. The bot has no business there, unless people want it.
-    async fn forget_unnamed(&self) -> Result<(), FollowError> {
+    /// Those that the config does not name any more. `false`: try again.
+    async fn forget_unnamed(&self) -> bool {
         let named = |name: &String| self.settings.ban_lists.iter().any(|list| list.as_str() == name);
+        let mut all = true;
         for (name, at) in self.bans.places().into_iter().filter(|(name, _)| !named(name)) {
-            let gone = name.clone();
-            let follow = move |app: &Arc<Self>, ()| {
-                app.bans.remove(&gone);
-                app.bans.sweep.notify_one();
-            };
-            self.write_and_follow(move |tx: &Tx<'_>| tx.drop_ban_list(&name), follow).await?;
-            if !self.bans.is_list(&at) && self.rooms.by_id(&at).is_none() {
-                self.client.leave(&self.settings.bot, &at, None).await?;
+            if let Err(error) = self.forget(&name, &at).await {
+                tracing::warn!(%error, list = %name, "cannot leave a ban list yet that the config does not name any more");
+                all = false;
             }
         }
-        Ok(())
+        all
+    }
+
+    /// Left first: what is forgotten nobody tries to leave again.
+    async fn forget(&self, name: &str, at: &RoomId) -> Result<(), FollowError> {
+        self.leave_list(name, at).await?;
+        let (name, gone) = (name.to_owned(), name.to_owned());
+        let follow = move |app: &Arc<Self>, ()| {
+            app.bans.remove(&gone);
+            app.bans.sweep.notify_one();
+        };
+        Ok(self.write_and_follow(move |tx: &Tx<'_>| tx.drop_ban_list(&name), follow).await?)
+    }
+
+    /// The list `name` is not there any more. The bot has no business in the room, unless another list is there, or
+    /// people want it.
+    async fn leave_list(&self, name: &str, at: &RoomId) -> Result<(), FollowError> {
+        let is_there =
+            |list: &OwnedRoomOrAliasId| list.as_str() != name && self.bans.may_be_at(list.as_str(), at);
+        if self.settings.ban_lists.iter().any(is_there) || self.rooms.by_id(at).is_some() {
+            return Ok(());
+        }
+        match self.client.leave(&self.settings.bot, at, None).await {
+            Err(error) if error.is_final() => {
+                tracing::info!(%error, room = %at, "cannot leave a room that was a ban list");
+                Ok(())
+            }
+            left => Ok(left?),
+        }
     }
 }

@@ -97,6 +97,13 @@ impl Bans {
         self.state.write().unread.insert(name.to_owned(), room);
     }
 
+    /// Whether a list is in that room.
+    fn may_be_at(&self, name: &str, room: &RoomId) -> bool {
+        let state = self.state.read();
+        let at = state.lists.get(name).map(|list| &list.room_id).or_else(|| state.unread.get(name));
+        at.is_some_and(|at| at == room)
+    }
+
     /// Names of those that were read, and where they are.
     fn places(&self) -> Vec<(String, OwnedRoomId)> {
         self.state.read().lists.values().map(|list| (list.name.clone(), list.room_id.clone())).collect()

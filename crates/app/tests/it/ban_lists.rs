@@ -404,6 +404,38 @@ async fn a_list_is_read_again_once_the_bot_that_was_kicked_is_invited() {
 }
 
 #[tokio::test]
+async fn the_last_list_is_forgotten_though_it_cannot_be_left_at_once() {
+    let mut watch = Watch::new().await;
+    watch.list_eve().await;
+    let (hs, bot) = (watch.bridge.hs.clone(), watch.bridge.settings.bot.to_string());
+    watch.bridge.settings.ban_lists.clear();
+    watch.bridge.stop().await;
+    hs.always(Call::Leave, Mishap::bad_gateway(When::Before));
+    let tried = hs.calls(Call::Leave);
+    watch.bridge.boot().await;
+    watch.bridge.ready().await;
+    pass_until(&watch.bridge, "it tries to leave", || hs.calls(Call::Leave) > tried).await;
+    watch.bridge.crash().await;
+    hs.recover(Call::Leave);
+    watch.bridge.boot().await;
+    watch.bridge.ready().await;
+    pass_until(&watch.bridge, "the bot is out of it", || !hs.is_joined(&watch.list, &bot)).await;
+    pass_until(&watch.bridge, "it is forgotten", || watch.counts() == (0, 0, 0)).await;
+}
+
+#[tokio::test]
+async fn where_the_alias_leads_elsewhere_the_bot_leaves_the_old_list() {
+    let watch = Watch::new().await;
+    watch.list_eve().await;
+    let (hs, bot) = (watch.bridge.hs.clone(), watch.bridge.settings.bot.to_string());
+    let new = watch.ada.make_room(&RoomSetup::default());
+    hs.point_alias("bans", &new);
+    watch.bridge.clock.advance(60 * 60_000);
+    pass_until(&watch.bridge, "the old rules are gone", || watch.counts() == (1, 0, 0)).await;
+    assert!(hs.is_joined(&new, &bot) && !hs.is_joined(&watch.list, &bot));
+}
+
+#[tokio::test]
 async fn a_ban_that_cannot_be_carried_out_now_is_carried_out_later() {
     let watch = Watch::new().await;
     let lobby = watch.bridge.lobby();
