@@ -83,8 +83,7 @@ impl App {
                 all = false;
             }
         }
-        // a list under another name is not gone before it was read under that
-        all && self.forget_unnamed().await
+        self.forget_unnamed().await && all
     }
 
     async fn read_ban_list(self: &Arc<Self>, name: &RoomOrAliasId) -> Result<(), FollowError> {
@@ -115,9 +114,7 @@ impl App {
                 (Err(_), Ok(alias)) => self.client.resolve_alias(&alias).await?,
                 (Err(_), Err(_)) => None,
             };
-        if let Some(room) = &room {
-            self.bans.is_unread_at(name.as_str(), room.clone());
-        }
+        self.bans.note_unread(name.as_str(), room.clone());
         Ok(room)
     }
 
@@ -138,12 +135,20 @@ impl App {
         let named = |name: &String| self.settings.ban_lists.iter().any(|list| list.as_str() == name);
         let mut all = true;
         for (name, at) in self.bans.places().into_iter().filter(|(name, _)| !named(name)) {
+            // a list under another name is not gone before it was read under that
+            if self.unread_lists().any(|unread| self.bans.may_be_at(unread.as_str(), &at)) {
+                continue;
+            }
             if let Err(error) = self.forget(&name, &at).await {
                 tracing::warn!(%error, list = %name, "cannot leave a ban list yet that the config does not name any more");
                 all = false;
             }
         }
         all
+    }
+
+    fn unread_lists(&self) -> impl Iterator<Item = &OwnedRoomOrAliasId> {
+        self.settings.ban_lists.iter().filter(|list| self.bans.place(list.as_str()).is_none())
     }
 
     /// Left first: what is forgotten nobody tries to leave again.

@@ -40,8 +40,8 @@ pub(crate) struct Bans {
 struct State {
     /// By the names that the config has for them.
     lists: BTreeMap<String, BanList>,
-    /// Where those are that could not be read so far.
-    unread: BTreeMap<String, OwnedRoomId>,
+    /// Where the names of those lead that could not be read so far; `None`: nowhere.
+    unread: BTreeMap<String, Option<OwnedRoomId>>,
     /// Names of those that could not be read at the last try.
     failed: BTreeSet<String>,
     rules: Arc<Rules>,
@@ -93,15 +93,18 @@ impl Bans {
         self.state.read().lists.get(name).map(|list| list.room_id.clone())
     }
 
-    fn is_unread_at(&self, name: &str, room: OwnedRoomId) {
+    fn note_unread(&self, name: &str, room: Option<OwnedRoomId>) {
         self.state.write().unread.insert(name.to_owned(), room);
     }
 
-    /// Whether a list is in that room.
+    /// Whether a list is in that room, or nobody knows yet where its name leads.
     fn may_be_at(&self, name: &str, room: &RoomId) -> bool {
         let state = self.state.read();
-        let at = state.lists.get(name).map(|list| &list.room_id).or_else(|| state.unread.get(name));
-        at.is_some_and(|at| at == room)
+        match (state.lists.get(name), state.unread.get(name)) {
+            (Some(list), _) => list.room_id == room,
+            (None, Some(at)) => at.as_deref() == Some(room),
+            (None, None) => true,
+        }
     }
 
     /// Names of those that were read, and where they are.
@@ -131,7 +134,7 @@ impl Bans {
 
     pub(crate) fn is_list(&self, room: &RoomId) -> bool {
         let state = self.state.read();
-        state.lists.values().any(|l| l.room_id == room) || state.unread.values().any(|r| r == room)
+        state.lists.values().any(|l| l.room_id == room) || state.unread.values().flatten().any(|r| r == room)
     }
 
     /// Something was changed in a list.
@@ -193,5 +196,23 @@ impl App {
     pub(crate) fn start_ban_lists(self: &Arc<Self>) {
         self.tasks.spawn(self.clone().follow_ban_lists());
         self.tasks.spawn(self.clone().sweep_rooms());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ruma::{room_id, server_name};
+
+    use super::*;
+
+    #[test]
+    fn a_name_may_lead_anywhere_until_somebody_knows() {
+        let bans = Bans::new(server_name!("x").to_owned(), vec![], vec![]);
+        let leads = || [room_id!("!a:x"), room_id!("!b:x")].map(|room| bans.may_be_at("#a:x", room));
+        assert_eq!(leads(), [true, true]);
+        bans.note_unread("#a:x", Some(room_id!("!a:x").to_owned()));
+        assert_eq!(leads(), [true, false]);
+        bans.note_unread("#a:x", None);
+        assert_eq!(leads(), [false, false]);
     }
 }

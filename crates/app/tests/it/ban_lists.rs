@@ -436,6 +436,32 @@ async fn where_the_alias_leads_elsewhere_the_bot_leaves_the_old_list() {
 }
 
 #[tokio::test]
+async fn a_list_is_forgotten_though_another_cannot_be_read() {
+    let (mut watch, _) = Watch::beside_another("invite").await;
+    watch.list_eve().await;
+    watch.bridge.settings.ban_lists = vec![OTHER.try_into().unwrap()];
+    watch.bridge.restart().await;
+    pass_until(&watch.bridge, "it is forgotten", || watch.counts() == (0, 1, 0)).await;
+}
+
+#[tokio::test]
+async fn a_list_stays_in_force_while_it_cannot_be_read_under_its_new_name() {
+    let mut watch = Watch::new().await;
+    watch.list_eve().await;
+    let hs = watch.bridge.hs.clone();
+    watch.bridge.settings.ban_lists = vec![watch.list.as_str().try_into().unwrap()];
+    watch.bridge.stop().await;
+    watch.bridge.boot().await;
+    hs.always(Call::State, Mishap::bad_gateway(When::Before));
+    pass_until(&watch.bridge, "it cannot be read", || watch.counts().1 == 1).await;
+    watch.rest().await;
+    assert_eq!(watch.counts(), (1, 1, 1));
+    hs.recover(Call::State);
+    pass_until(&watch.bridge, "it is read", || watch.counts() == (1, 0, 1)).await;
+    assert!(hs.is_joined(&watch.list, watch.bridge.settings.bot.as_str()));
+}
+
+#[tokio::test]
 async fn a_ban_that_cannot_be_carried_out_now_is_carried_out_later() {
     let watch = Watch::new().await;
     let lobby = watch.bridge.lobby();
