@@ -125,9 +125,15 @@ impl App {
         let kept = list.clone();
         let follow = move |app: &Arc<Self>, ()| {
             app.bans.put(list);
-            app.bans.sweep.notify_one();
+            app.rules_changed();
         };
         self.write_and_follow(move |tx: &Tx<'_>| tx.put_ban_list(&kept), follow).await
+    }
+
+    /// Some have to go, some may come back; and where a tombstone leads may not be banned any more.
+    fn rules_changed(&self) {
+        self.bans.sweep.notify_one();
+        self.upgraded.notify_one();
     }
 
     /// Those that the config does not name any more. `false`: try again.
@@ -157,7 +163,7 @@ impl App {
         let (name, gone) = (name.to_owned(), name.to_owned());
         let follow = move |app: &Arc<Self>, ()| {
             app.bans.remove(&gone);
-            app.bans.sweep.notify_one();
+            app.rules_changed();
         };
         Ok(self.write_and_follow(move |tx: &Tx<'_>| tx.drop_ban_list(&name), follow).await?)
     }

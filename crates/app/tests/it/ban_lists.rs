@@ -461,6 +461,26 @@ async fn a_list_stays_in_force_while_it_cannot_be_read_under_its_new_name() {
     assert!(hs.is_joined(&watch.list, watch.bridge.settings.bot.as_str()));
 }
 
+/// The tombstone was seen while its room was listed.
+#[tokio::test]
+async fn a_room_goes_on_in_its_successor_once_no_list_bans_that() {
+    let watch = Watch::new().await;
+    watch.read().await;
+    let (hs, agent) = (watch.bridge.hs.clone(), watch.agent.user_id.to_string());
+    let room = watch.room_of_people().await;
+    hs.hold_transactions().await;
+    let new = watch.ada.upgrade(&room, "public");
+    watch.ada.set_rule(&watch.list, "room", &new, Some("m.ban"));
+    watch.bridge.clock.advance(60 * 60_000);
+    watch.has_rules(1).await;
+    hs.release_transactions();
+    watch.bridge.caught_up().await;
+    watch.rest().await;
+    assert!(!hs.is_joined(&new, &agent));
+    watch.ada.set_rule(&watch.list, "room", &new, None);
+    pass_until(&watch.bridge, "the agent went on", || hs.is_joined(&new, &agent)).await;
+}
+
 #[tokio::test]
 async fn a_ban_that_cannot_be_carried_out_now_is_carried_out_later() {
     let watch = Watch::new().await;
