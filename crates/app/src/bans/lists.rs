@@ -132,7 +132,7 @@ impl App {
 
     /// Some have to go, some may come back; and where a tombstone leads may not be banned any more.
     fn rules_changed(&self) {
-        self.bans.sweep.notify_one();
+        self.bans.sweep_all();
         self.upgraded.notify_one();
     }
 

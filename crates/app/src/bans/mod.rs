@@ -32,8 +32,17 @@ pub(crate) struct Bans {
     pub(crate) news: Notify,
     /// Whom the bridge banned; `true`: and the homeserver took it, and nobody came again since.
     ours: Mutex<BTreeMap<(RoomKey, OwnedUserId), bool>>,
+    to_sweep: Mutex<ToSweep>,
     /// Told when somebody may have to go, or may come back.
-    pub(crate) sweep: Notify,
+    sweep: Notify,
+}
+
+#[derive(Debug, Default)]
+struct ToSweep {
+    /// The rules changed.
+    all: bool,
+    /// Whom a list bans, and where they came.
+    came: BTreeSet<(RoomKey, OwnedUserId)>,
 }
 
 #[derive(Debug, Default)]
@@ -57,6 +66,7 @@ impl Bans {
             changed: Mutex::default(),
             news: Notify::new(),
             ours: Mutex::new(ours),
+            to_sweep: Mutex::default(),
             sweep: Notify::new(),
         };
         bans.apply();
@@ -147,6 +157,22 @@ impl Bans {
         std::mem::take(&mut *self.changed.lock())
     }
 
+    fn sweep_all(&self) {
+        self.to_sweep.lock().all = true;
+        self.sweep.notify_one();
+    }
+
+    /// Somebody came into a room whom a list bans.
+    pub(crate) fn sweep_out(&self, room: RoomKey, user: OwnedUserId) {
+        self.to_sweep.lock().came.insert((room, user));
+        self.sweep.notify_one();
+    }
+
+    fn take_to_sweep(&self) -> (bool, BTreeSet<(RoomKey, OwnedUserId)>) {
+        let ToSweep { all, came } = std::mem::take(&mut *self.to_sweep.lock());
+        (all, came)
+    }
+
     /// Somebody came into a room, or wants to: a ban that was set there holds no more.
     pub(crate) fn comes(&self, room: RoomKey, user: &UserId) {
         if let Some(done) = self.ours.lock().get_mut(&(room, user.to_owned())) {
@@ -171,7 +197,11 @@ impl Bans {
 impl App {
     /// Whether a list bans somebody. Nobody of ours is.
     pub(crate) fn is_barred(&self, user: &UserId) -> bool {
-        self.bans.rules().ban_user(user) && !self.is_ours(user)
+        self.is_barred_by(&self.bans.rules(), user)
+    }
+
+    fn is_barred_by(&self, rules: &Rules, user: &UserId) -> bool {
+        rules.ban_user(user) && !self.is_ours(user)
     }
 
     /// Whether a list bans a room.

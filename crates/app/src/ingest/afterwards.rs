@@ -16,8 +16,8 @@ pub(super) struct Afterwards {
     pub(super) bot_news: bool,
     /// Rooms in which a ban list changed.
     pub(super) ban_lists: BTreeSet<OwnedRoomId>,
-    /// Somebody came whom a list bans.
-    pub(super) sweep: bool,
+    /// Whom a list bans, and where they came.
+    pub(super) barred: BTreeSet<(RoomKey, OwnedUserId)>,
     /// Devices to be pulled for.
     pub(super) pull: BTreeSet<OwnedUserId>,
     /// Devices that have requests to make.
@@ -36,9 +36,7 @@ impl Afterwards {
             app.bot.news.notify_one();
         }
         self.ban_lists.into_iter().for_each(|list| app.bans.changed(list));
-        if self.sweep {
-            app.bans.sweep.notify_one();
-        }
+        self.barred.into_iter().for_each(|(room, user)| app.bans.sweep_out(room, user));
         let Some(app) = app.me.upgrade() else { return };
         self.missing.into_iter().for_each(|room| app.pull_for_room(room));
         for room in self.encrypted_rooms.into_iter().filter_map(|room| app.rooms.get(room)) {

@@ -482,6 +482,30 @@ async fn a_room_goes_on_in_its_successor_once_no_list_bans_that() {
 }
 
 #[tokio::test]
+async fn where_somebody_comes_nobody_else_is_looked_at() {
+    let watch = Watch::new().await;
+    watch.read().await;
+    let (lobby, hs) = (watch.bridge.lobby(), watch.bridge.hs.clone());
+    let [bob, mallory] = ["bob", "mallory"].map(|name| hs.person(name));
+    for user in [&bob, &watch.eve, &mallory] {
+        watch.ada.set_rule(&watch.list, "user", &user.user_id, Some("m.ban"));
+    }
+    watch.has_rules(3).await;
+    // once he is banned, the sweep that the rules called for has been here
+    bob.join(&lobby);
+    let is_banned = |user: &Person| hs.membership(&lobby, &user.user_id) == "ban";
+    eventually_is("Bob is banned", || is_banned(&bob)).await;
+    let tried = hs.calls(Call::Ban);
+    hs.next(Call::Ban, Mishap::bad_gateway(When::Before));
+    watch.eve.join(&lobby);
+    hs.until_called(Call::Ban, tried + 1).await;
+    mallory.join(&lobby);
+    eventually_is("Mallory is banned", || is_banned(&mallory)).await;
+    assert_eq!(watch.eve_in(&lobby), "join", "her turn comes with the clock");
+    watch.eve_is("ban", &lobby).await;
+}
+
+#[tokio::test]
 async fn a_ban_that_cannot_be_carried_out_now_is_carried_out_later() {
     let watch = Watch::new().await;
     let lobby = watch.bridge.lobby();
