@@ -42,13 +42,21 @@ impl App {
         self.until_bot_is_there().await;
         let mut full = Full { at_ms: self.now(), pause_ms: FIRST_PAUSE_MS };
         while !self.tasks.stopping() && self.has_ban_lists() {
-            let (began_ms, changed) = (self.now(), self.bans.take_changed());
-            let all = full.at_ms <= began_ms;
-            let read = self.read_ban_lists((!all).then_some(&changed)).await;
-            full.plan(began_ms, all, read);
-            if self.until_told(&self.bans.news, Some(full.at_ms)).await {
+            let began_ms = self.now();
+            self.read_what_is_due(&mut full).await;
+            let next_ms = self.bans.next_change_ms().map_or(full.at_ms, |at| at.min(full.at_ms));
+            if self.until_told(&self.bans.news, Some(next_ms)).await {
                 self.let_pass(GATHER_MS.max(began_ms + APART_MS - self.now())).await;
             }
+        }
+    }
+
+    async fn read_what_is_due(self: &Arc<Self>, full: &mut Full) {
+        let began_ms = self.now();
+        let (all, changed) = (full.at_ms <= began_ms, self.bans.take_changed(began_ms));
+        if all || !changed.is_empty() {
+            let read = self.read_ban_lists((!all).then_some(&changed)).await;
+            full.plan(began_ms, all, read);
         }
     }
 

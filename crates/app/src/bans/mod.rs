@@ -27,7 +27,8 @@ use crate::{app::App, view::BanLists};
 pub(crate) struct Bans {
     home: OwnedServerName,
     state: RwLock<State>,
-    changed: Mutex<BTreeSet<OwnedRoomId>>,
+    /// Lists that changed, and when each is to be read.
+    changed: Mutex<BTreeMap<OwnedRoomId, i64>>,
     /// Told when lists are to be read.
     pub(crate) news: Notify,
     /// Whom the bridge banned; `true`: and the homeserver took it, and nobody came again since.
@@ -147,14 +148,19 @@ impl Bans {
         state.lists.values().any(|l| l.room_id == room) || state.unread.values().flatten().any(|r| r == room)
     }
 
-    /// Something was changed in a list.
-    pub(crate) fn changed(&self, list: OwnedRoomId) {
-        self.changed.lock().insert(list);
+    /// Something was changed in a list, which is to be read at that time, unless that is earlier anyway.
+    pub(crate) fn changed(&self, list: OwnedRoomId, at_ms: i64) {
+        self.changed.lock().entry(list).and_modify(|at| *at = at_ms.min(*at)).or_insert(at_ms);
         self.news.notify_one();
     }
 
-    fn take_changed(&self) -> BTreeSet<OwnedRoomId> {
-        std::mem::take(&mut *self.changed.lock())
+    fn next_change_ms(&self) -> Option<i64> {
+        self.changed.lock().values().min().copied()
+    }
+
+    /// Those whose time has come.
+    fn take_changed(&self, now_ms: i64) -> BTreeSet<OwnedRoomId> {
+        self.changed.lock().extract_if(.., |_, at_ms| *at_ms <= now_ms).map(|(list, _)| list).collect()
     }
 
     fn sweep_all(&self) {

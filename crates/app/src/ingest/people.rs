@@ -68,9 +68,11 @@ impl Planner<'_> {
         }
     }
 
-    pub(super) fn list_changed(&mut self, room: &RoomId) {
+    /// The list is to be read within that time.
+    pub(super) fn list_changed(&mut self, room: &RoomId, rest_ms: i64) {
         if self.app.bans.is_list(room) {
-            self.afterwards.ban_lists.insert(room.to_owned());
+            let rest = self.afterwards.ban_lists.entry(room.to_owned()).or_insert(rest_ms);
+            *rest = rest_ms.min(*rest);
         }
     }
 

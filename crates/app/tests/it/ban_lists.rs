@@ -505,6 +505,21 @@ async fn where_somebody_comes_nobody_else_is_looked_at() {
     watch.eve_is("ban", &lobby).await;
 }
 
+/// Most of them are of something else.
+#[tokio::test]
+async fn a_redaction_is_not_a_reason_to_read_a_list_at_once() {
+    let watch = Watch::new().await;
+    watch.list_eve().await;
+    let reads = watch.bridge.hs.calls(Call::State);
+    let said = watch.ada.say(&watch.list, "hello");
+    watch.ada.redact(&watch.list, &said);
+    watch.bridge.caught_up().await;
+    watch.rest().await;
+    assert_eq!(watch.bridge.hs.calls(Call::State), reads);
+    // an hour is more than this helper lets pass
+    pass_until(&watch.bridge, "it is read", || watch.bridge.hs.calls(Call::State) > reads).await;
+}
+
 #[tokio::test]
 async fn a_ban_that_cannot_be_carried_out_now_is_carried_out_later() {
     let watch = Watch::new().await;
