@@ -68,6 +68,12 @@ impl Rules {
         all
     }
 
+    /// How many are in force.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        [&self.users, &self.servers, &self.rooms].map(Entities::count).iter().sum()
+    }
+
     #[must_use]
     pub fn ban_user(&self, user: &UserId) -> bool {
         self.users.has(user.as_str()) || self.servers.has_server(user.server_name())
@@ -99,6 +105,10 @@ impl Entities {
         } else {
             self.names.insert(entity.to_owned());
         }
+    }
+
+    fn count(&self) -> usize {
+        self.names.len() + self.patterns.len()
     }
 
     fn has(&self, name: &str) -> bool {
@@ -165,7 +175,7 @@ mod tests {
     #[case("#*:x")]
     fn rooms_are_known_by_their_ids_only(#[case] entity: &str) {
         let some = rules(&[(Kind::Room, entity)]);
-        assert!(some.rooms.names.is_empty() && some.rooms.patterns.is_empty());
+        assert_eq!(some.count(), 0);
     }
 
     #[rstest]

@@ -139,8 +139,7 @@ impl Bans {
 
     pub(crate) fn count(&self, named: usize) -> BanLists {
         let state = self.state.read();
-        let rules = state.lists.values().map(|l| l.rules.len()).sum();
-        BanLists { named, read: state.lists.len(), failed: state.failed.len(), rules }
+        BanLists { named, read: state.lists.len(), failed: state.failed.len(), rules: state.rules.count() }
     }
 
     pub(crate) fn is_list(&self, room: &RoomId) -> bool {

@@ -360,7 +360,8 @@ async fn servers_and_patterns_count_but_nobody_at_home_goes_by_a_servers_rule() 
     watch.ada.set_rule(&watch.list, "server", "*", Some("m.ban"));
     watch.ada.set_rule(&watch.list, "user", "@agent_*:*", Some("m.ban"));
     watch.ada.set_rule(&watch.list, "user", "@ev?:*", Some("m.ban"));
-    watch.has_rules(3).await;
+    // the one for everybody is left out
+    watch.has_rules(2).await;
     watch.eve_is("ban", &lobby).await;
     let here = [&watch.agent.user_id.to_string(), &watch.bridge.settings.bot.to_string()];
     assert!(here.iter().all(|user| watch.bridge.hs.is_joined(&lobby, user)), "nobody of ours goes by a rule");
@@ -518,6 +519,17 @@ async fn a_redaction_is_not_a_reason_to_read_a_list_at_once() {
     assert_eq!(watch.bridge.hs.calls(Call::State), reads);
     // an hour is more than this helper lets pass
     pass_until(&watch.bridge, "it is read", || watch.bridge.hs.calls(Call::State) > reads).await;
+}
+
+#[tokio::test]
+async fn a_rule_of_two_lists_is_one_rule() {
+    let (watch, other) = Watch::beside_another("public").await;
+    for list in [&watch.list, &other] {
+        watch.ada.set_rule(list, "user", &watch.eve.user_id, Some("m.ban"));
+    }
+    watch.ada.set_rule(&other, "user", "@mallory:example.org", Some("m.ban"));
+    watch.rest().await;
+    pass_until(&watch.bridge, "all that is read", || watch.counts() == (2, 0, 2)).await;
 }
 
 #[tokio::test]
