@@ -162,11 +162,15 @@ async fn who_comes_later_is_banned_when_they_come() {
 }
 
 #[rstest]
-#[case::made_empty(false)]
-#[case::redacted(true)]
+#[case::made_empty(false, false)]
+#[case::redacted(true, false)]
+#[case::on_a_homeserver_that_gives_contents_only(false, true)]
 #[tokio::test]
-async fn a_rule_that_is_taken_back_lets_back_in(#[case] redacted: bool) {
+async fn a_rule_that_is_taken_back_lets_back_in(#[case] redacted: bool, #[case] contents_only: bool) {
     let watch = Watch::new().await;
+    if contents_only {
+        watch.bridge.hs.gives_contents_only();
+    }
     let (lobby, bob) = (watch.bridge.lobby(), watch.bridge.hs.person("bob"));
     watch.eve.join(&lobby);
     let rule = watch.list_eve().await;
@@ -220,8 +224,8 @@ async fn a_ban_that_a_moderator_renewed_behind_our_back_stays() {
     watch.eve_is("ban", &lobby).await;
     let hs = watch.bridge.hs.clone();
     pass_until(&watch.bridge, "both are banned", || hs.membership(&lobby, &mallory.user_id) == "ban").await;
-    watch.bridge.stop().await;
     hs.hold_transactions().await;
+    watch.bridge.stop().await;
     watch.ada.unban(&lobby, &watch.eve.user_id);
     watch.ada.ban(&lobby, &watch.eve.user_id);
     for user in [&watch.eve.user_id, &mallory.user_id] {

@@ -53,14 +53,23 @@ impl Client {
     ) -> Result<Option<OwnedUserId>, HsError> {
         let path = ["rooms", room.as_str(), "state", "m.room.member", other.as_str()];
         let request = self.request("state_event", Method::GET, V3, &path).by(user).query("format", "event");
-        let event: Value = match request.call().await {
+        let mut event: Value = match request.call().await {
             Err(error) if error.is_not_found() => return Ok(None),
             answer => answer?,
         };
+        if event["sender"].is_null() {
+            // the parameter is young in the spec (1.16): not every homeserver gives more than the content
+            event = self.member_event(user, room, other).await?;
+        }
         let sender = event["sender"].as_str().and_then(|sender| UserId::parse(sender).ok());
-        // the content alone does not say it
-        let sender = sender.ok_or_else(|| HsError::Unknown("a success, but without the event".to_owned()))?;
-        Ok((event["content"]["membership"] == "ban").then_some(sender))
+        Ok(sender.filter(|_| event["content"]["membership"] == "ban"))
+    }
+
+    async fn member_event(&self, user: &UserId, room: &RoomId, other: &UserId) -> Result<Value, HsError> {
+        let state = self.room_state(user, room).await?;
+        let mut events = state.iter().filter_map(|raw| serde_json::from_str::<Value>(raw.get()).ok());
+        let is = |event: &Value| event["type"] == "m.room.member" && event["state_key"] == other.as_str();
+        Ok(events.find(is).unwrap_or_default())
     }
 
     async fn state_of(
