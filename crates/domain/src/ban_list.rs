@@ -46,7 +46,8 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Rules that fit everybody at `home` are left out: a mistake in a list must not put out all of them.
+    /// Rules that fit everybody at `home` are left out: a mistake in a list must not put out all of them. So are those that
+    /// name rooms by an alias.
     #[must_use]
     pub fn new<'a>(rules: impl IntoIterator<Item = &'a Rule>, home: &ServerName) -> Self {
         let mut all = Self::default();
@@ -59,10 +60,18 @@ impl Rules {
                 Kind::User => all.users.put(entity),
                 Kind::Server if Entities::of(&entity.to_lowercase()).has_server(home) => {}
                 Kind::Server => all.servers.put(&entity.to_lowercase()),
+                // where aliases lead is not known
+                Kind::Room if entity.starts_with('#') => {}
                 Kind::Room => all.rooms.put(&rule.entity),
             }
         }
         all
+    }
+
+    /// How many are in force.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        [&self.users, &self.servers, &self.rooms].map(Entities::count).iter().sum()
     }
 
     #[must_use]
@@ -96,6 +105,10 @@ impl Entities {
         } else {
             self.names.insert(entity.to_owned());
         }
+    }
+
+    fn count(&self) -> usize {
+        self.names.len() + self.patterns.len()
     }
 
     fn has(&self, name: &str) -> bool {
@@ -154,6 +167,15 @@ mod tests {
         let some = rules(&[(Kind::Room, "!bad:*"), (Kind::Room, "!worse"), (Kind::User, "!good:x")]);
         let asked = [room_id!("!bad:x"), room_id!("!worse"), room_id!("!good:x")];
         assert_eq!(asked.map(|room| some.ban_room(room)), [true, true, false]);
+    }
+
+    /// What cannot fit is not kept to be asked.
+    #[rstest]
+    #[case("#bad:x")]
+    #[case("#*:x")]
+    fn rooms_are_known_by_their_ids_only(#[case] entity: &str) {
+        let some = rules(&[(Kind::Room, entity)]);
+        assert_eq!(some.count(), 0);
     }
 
     #[rstest]

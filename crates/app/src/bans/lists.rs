@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use parlour_domain::quota::HOUR_MS;
 use parlour_matrix::events::ban_rule;
 use parlour_store::{BanList, StoreError, Tx};
-use ruma::{OwnedRoomId, OwnedServerName, RoomAliasId, RoomId, RoomOrAliasId};
+use ruma::{OwnedRoomId, OwnedRoomOrAliasId, OwnedServerName, RoomAliasId, RoomId, RoomOrAliasId};
 
 use crate::{app::App, tasks::FollowError, view::Readiness};
 
@@ -16,24 +16,53 @@ const APART_MS: i64 = 5_000;
 const FIRST_PAUSE_MS: i64 = 2_000;
 const LONGEST_PAUSE_MS: i64 = 5 * 60_000;
 
+/// When all lists are read the next time. News of some of them does not put that off.
+struct Full {
+    at_ms: i64,
+    pause_ms: i64,
+}
+
+impl Full {
+    /// After a reading of all, or of those that changed; what could not be read is tried again.
+    fn plan(&mut self, began_ms: i64, all: bool, read: bool) {
+        match (all, read) {
+            (true, true) => *self = Self { at_ms: began_ms + HOUR_MS, pause_ms: FIRST_PAUSE_MS },
+            (true, false) => {
+                self.at_ms = began_ms + self.pause_ms;
+                self.pause_ms = (self.pause_ms * 2).min(LONGEST_PAUSE_MS);
+            }
+            (false, true) => {}
+            (false, false) => self.at_ms = self.at_ms.min(began_ms + self.pause_ms),
+        }
+    }
+}
+
 impl App {
     pub(super) async fn follow_ban_lists(self: Arc<Self>) {
-        if self.settings.ban_lists.is_empty() {
-            return drop(self.forget_unnamed().await);
-        }
         self.until_bot_is_there().await;
-        let (mut pause_ms, mut all, mut failing) = (FIRST_PAUSE_MS, true, false);
-        while !self.tasks.stopping() {
-            let changed = if all { None } else { Some(self.bans.take_changed()) };
-            let (began_ms, read) = (self.now(), self.read_ban_lists(changed.as_ref()).await);
-            // one that could not be read is tried again, whatever comes from the others
-            failing = !read || (failing && !all);
-            let until_ms = began_ms + if failing { pause_ms } else { HOUR_MS };
-            pause_ms = if failing { (pause_ms * 2).min(LONGEST_PAUSE_MS) } else { FIRST_PAUSE_MS };
-            all = !self.until_told(&self.bans.news, Some(until_ms)).await;
-            let rest_ms = if all { 0 } else { GATHER_MS.max(began_ms + APART_MS - self.now()) };
-            self.let_pass(rest_ms).await;
+        let mut full = Full { at_ms: self.now(), pause_ms: FIRST_PAUSE_MS };
+        while !self.tasks.stopping() && self.has_ban_lists() {
+            let began_ms = self.now();
+            self.read_what_is_due(&mut full).await;
+            let next_ms = self.bans.next_change_ms().map_or(full.at_ms, |at| at.min(full.at_ms));
+            if self.until_told(&self.bans.news, Some(next_ms)).await {
+                self.let_pass(GATHER_MS.max(began_ms + APART_MS - self.now())).await;
+            }
         }
+    }
+
+    async fn read_what_is_due(self: &Arc<Self>, full: &mut Full) {
+        let began_ms = self.now();
+        let (all, changed) = (full.at_ms <= began_ms, self.bans.take_changed(began_ms));
+        if all || !changed.is_empty() {
+            let read = self.read_ban_lists((!all).then_some(&changed)).await;
+            full.plan(began_ms, all, read);
+        }
+    }
+
+    /// Or one that is to be forgotten.
+    fn has_ban_lists(&self) -> bool {
+        !self.settings.ban_lists.is_empty() || !self.bans.places().is_empty()
     }
 
     async fn until_bot_is_there(&self) {
@@ -62,8 +91,7 @@ impl App {
                 all = false;
             }
         }
-        // a list under another name is not gone before it was read under that
-        all && self.forget_unnamed().await.is_ok()
+        self.forget_unnamed().await && all
     }
 
     async fn read_ban_list(self: &Arc<Self>, name: &RoomOrAliasId) -> Result<(), FollowError> {
@@ -75,6 +103,9 @@ impl App {
         };
         let state = self.client.room_state(&self.settings.bot, &room_id).await?;
         let rules = state.iter().filter_map(|event| ban_rule(event)).collect();
+        if let Some(before) = self.bans.place(name.as_str()).filter(|before| *before != room_id) {
+            self.leave_list(name.as_str(), &before).await?;
+        }
         self.keep_ban_list(BanList { name: name.to_string(), room_id, rules }).await?;
         Ok(())
     }
@@ -91,9 +122,7 @@ impl App {
                 (Err(_), Ok(alias)) => self.client.resolve_alias(&alias).await?,
                 (Err(_), Err(_)) => None,
             };
-        if let Some(room) = &room {
-            self.bans.is_unread_at(name.as_str(), room.clone());
-        }
+        self.bans.note_unread(name.as_str(), room.clone());
         Ok(room)
     }
 
@@ -104,25 +133,63 @@ impl App {
         let kept = list.clone();
         let follow = move |app: &Arc<Self>, ()| {
             app.bans.put(list);
-            app.bans.sweep.notify_one();
+            app.rules_changed();
         };
         self.write_and_follow(move |tx: &Tx<'_>| tx.put_ban_list(&kept), follow).await
     }
 
-    /// Those that the config does not name any more. The bot has no business there, unless people want it.
-    async fn forget_unnamed(&self) -> Result<(), FollowError> {
+    /// Some have to go, some may come back; and where a tombstone leads may not be banned any more.
+    fn rules_changed(&self) {
+        self.bans.sweep_all();
+        self.upgraded.notify_one();
+    }
+
+    /// Those that the config does not name any more. `false`: try again.
+    async fn forget_unnamed(&self) -> bool {
         let named = |name: &String| self.settings.ban_lists.iter().any(|list| list.as_str() == name);
+        let mut all = true;
         for (name, at) in self.bans.places().into_iter().filter(|(name, _)| !named(name)) {
-            let gone = name.clone();
-            let follow = move |app: &Arc<Self>, ()| {
-                app.bans.remove(&gone);
-                app.bans.sweep.notify_one();
-            };
-            self.write_and_follow(move |tx: &Tx<'_>| tx.drop_ban_list(&name), follow).await?;
-            if !self.bans.is_list(&at) && self.rooms.by_id(&at).is_none() {
-                self.client.leave(&self.settings.bot, &at, None).await?;
+            // a list under another name is not gone before it was read under that
+            if self.unread_lists().any(|unread| self.bans.may_be_at(unread.as_str(), &at)) {
+                continue;
+            }
+            if let Err(error) = self.forget(&name, &at).await {
+                tracing::warn!(%error, list = %name, "cannot leave a ban list yet that the config does not name any more");
+                all = false;
             }
         }
-        Ok(())
+        all
+    }
+
+    fn unread_lists(&self) -> impl Iterator<Item = &OwnedRoomOrAliasId> {
+        self.settings.ban_lists.iter().filter(|list| self.bans.place(list.as_str()).is_none())
+    }
+
+    /// Left first: what is forgotten nobody tries to leave again.
+    async fn forget(&self, name: &str, at: &RoomId) -> Result<(), FollowError> {
+        self.leave_list(name, at).await?;
+        let (name, gone) = (name.to_owned(), name.to_owned());
+        let follow = move |app: &Arc<Self>, ()| {
+            app.bans.remove(&gone);
+            app.rules_changed();
+        };
+        Ok(self.write_and_follow(move |tx: &Tx<'_>| tx.drop_ban_list(&name), follow).await?)
+    }
+
+    /// The list `name` is not there any more. The bot has no business in the room, unless another list is there, or
+    /// people want it.
+    async fn leave_list(&self, name: &str, at: &RoomId) -> Result<(), FollowError> {
+        let is_there =
+            |list: &OwnedRoomOrAliasId| list.as_str() != name && self.bans.may_be_at(list.as_str(), at);
+        if self.settings.ban_lists.iter().any(is_there) || self.rooms.by_id(at).is_some() {
+            return Ok(());
+        }
+        match self.client.leave(&self.settings.bot, at, None).await {
+            Err(error) if error.is_final() => {
+                tracing::info!(%error, room = %at, "cannot leave a room that was a ban list");
+                Ok(())
+            }
+            left => Ok(left?),
+        }
     }
 }

@@ -27,21 +27,31 @@ use crate::{app::App, view::BanLists};
 pub(crate) struct Bans {
     home: OwnedServerName,
     state: RwLock<State>,
-    changed: Mutex<BTreeSet<OwnedRoomId>>,
+    /// Lists that changed, and when each is to be read.
+    changed: Mutex<BTreeMap<OwnedRoomId, i64>>,
     /// Told when lists are to be read.
     pub(crate) news: Notify,
     /// Whom the bridge banned; `true`: and the homeserver took it, and nobody came again since.
     ours: Mutex<BTreeMap<(RoomKey, OwnedUserId), bool>>,
+    to_sweep: Mutex<ToSweep>,
     /// Told when somebody may have to go, or may come back.
-    pub(crate) sweep: Notify,
+    sweep: Notify,
+}
+
+#[derive(Debug, Default)]
+struct ToSweep {
+    /// The rules changed.
+    all: bool,
+    /// Whom a list bans, and where they came.
+    came: BTreeSet<(RoomKey, OwnedUserId)>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     /// By the names that the config has for them.
     lists: BTreeMap<String, BanList>,
-    /// Where those are that could not be read so far.
-    unread: BTreeMap<String, OwnedRoomId>,
+    /// Where the names of those lead that could not be read so far; `None`: nowhere.
+    unread: BTreeMap<String, Option<OwnedRoomId>>,
     /// Names of those that could not be read at the last try.
     failed: BTreeSet<String>,
     rules: Arc<Rules>,
@@ -57,6 +67,7 @@ impl Bans {
             changed: Mutex::default(),
             news: Notify::new(),
             ours: Mutex::new(ours),
+            to_sweep: Mutex::default(),
             sweep: Notify::new(),
         };
         bans.apply();
@@ -93,8 +104,18 @@ impl Bans {
         self.state.read().lists.get(name).map(|list| list.room_id.clone())
     }
 
-    fn is_unread_at(&self, name: &str, room: OwnedRoomId) {
+    fn note_unread(&self, name: &str, room: Option<OwnedRoomId>) {
         self.state.write().unread.insert(name.to_owned(), room);
+    }
+
+    /// Whether a list is in that room, or nobody knows yet where its name leads.
+    fn may_be_at(&self, name: &str, room: &RoomId) -> bool {
+        let state = self.state.read();
+        match (state.lists.get(name), state.unread.get(name)) {
+            (Some(list), _) => list.room_id == room,
+            (None, Some(at)) => at.as_deref() == Some(room),
+            (None, None) => true,
+        }
     }
 
     /// Names of those that were read, and where they are.
@@ -118,23 +139,43 @@ impl Bans {
 
     pub(crate) fn count(&self, named: usize) -> BanLists {
         let state = self.state.read();
-        let rules = state.lists.values().map(|l| l.rules.len()).sum();
-        BanLists { named, read: state.lists.len(), failed: state.failed.len(), rules }
+        BanLists { named, read: state.lists.len(), failed: state.failed.len(), rules: state.rules.count() }
     }
 
     pub(crate) fn is_list(&self, room: &RoomId) -> bool {
         let state = self.state.read();
-        state.lists.values().any(|l| l.room_id == room) || state.unread.values().any(|r| r == room)
+        state.lists.values().any(|l| l.room_id == room) || state.unread.values().flatten().any(|r| r == room)
     }
 
-    /// Something was changed in a list.
-    pub(crate) fn changed(&self, list: OwnedRoomId) {
-        self.changed.lock().insert(list);
+    /// Something was changed in a list, which is to be read at that time, unless that is earlier anyway.
+    pub(crate) fn changed(&self, list: OwnedRoomId, at_ms: i64) {
+        self.changed.lock().entry(list).and_modify(|at| *at = at_ms.min(*at)).or_insert(at_ms);
         self.news.notify_one();
     }
 
-    fn take_changed(&self) -> BTreeSet<OwnedRoomId> {
-        std::mem::take(&mut *self.changed.lock())
+    fn next_change_ms(&self) -> Option<i64> {
+        self.changed.lock().values().min().copied()
+    }
+
+    /// Those whose time has come.
+    fn take_changed(&self, now_ms: i64) -> BTreeSet<OwnedRoomId> {
+        self.changed.lock().extract_if(.., |_, at_ms| *at_ms <= now_ms).map(|(list, _)| list).collect()
+    }
+
+    fn sweep_all(&self) {
+        self.to_sweep.lock().all = true;
+        self.sweep.notify_one();
+    }
+
+    /// Somebody came into a room whom a list bans.
+    pub(crate) fn sweep_out(&self, room: RoomKey, user: OwnedUserId) {
+        self.to_sweep.lock().came.insert((room, user));
+        self.sweep.notify_one();
+    }
+
+    fn take_to_sweep(&self) -> (bool, BTreeSet<(RoomKey, OwnedUserId)>) {
+        let ToSweep { all, came } = std::mem::take(&mut *self.to_sweep.lock());
+        (all, came)
     }
 
     /// Somebody came into a room, or wants to: a ban that was set there holds no more.
@@ -161,7 +202,11 @@ impl Bans {
 impl App {
     /// Whether a list bans somebody. Nobody of ours is.
     pub(crate) fn is_barred(&self, user: &UserId) -> bool {
-        self.bans.rules().ban_user(user) && !self.is_ours(user)
+        self.is_barred_by(&self.bans.rules(), user)
+    }
+
+    fn is_barred_by(&self, rules: &Rules, user: &UserId) -> bool {
+        rules.ban_user(user) && !self.is_ours(user)
     }
 
     /// Whether a list bans a room.
@@ -186,5 +231,23 @@ impl App {
     pub(crate) fn start_ban_lists(self: &Arc<Self>) {
         self.tasks.spawn(self.clone().follow_ban_lists());
         self.tasks.spawn(self.clone().sweep_rooms());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ruma::{room_id, server_name};
+
+    use super::*;
+
+    #[test]
+    fn a_name_may_lead_anywhere_until_somebody_knows() {
+        let bans = Bans::new(server_name!("x").to_owned(), vec![], vec![]);
+        let leads = || [room_id!("!a:x"), room_id!("!b:x")].map(|room| bans.may_be_at("#a:x", room));
+        assert_eq!(leads(), [true, true]);
+        bans.note_unread("#a:x", Some(room_id!("!a:x").to_owned()));
+        assert_eq!(leads(), [true, false]);
+        bans.note_unread("#a:x", None);
+        assert_eq!(leads(), [false, false]);
     }
 }

@@ -1,9 +1,9 @@
 //! Whoever a list bans is banned from the rooms of the bridge, and let back in when no list does any more. Rooms of
 //! people are their moderators'.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
-use parlour_domain::room::RoomKind;
+use parlour_domain::{ban_list::Rules, ids::RoomKey, room::RoomKind};
 use parlour_matrix::{HsError, events::Power};
 use parlour_store::{ListedBan, Tx, Who};
 use ruma::{OwnedUserId, RoomId, UserId};
@@ -15,32 +15,61 @@ const RETRY_MS: i64 = 30_000;
 
 impl App {
     pub(super) async fn sweep_rooms(self: Arc<Self>) {
+        let mut all_at_ms = Some(self.now());
         while !self.tasks.stopping() {
-            let again_ms = (!self.sweep().await).then(|| self.now() + RETRY_MS);
-            self.until_told(&self.bans.sweep, again_ms).await;
+            let (told, came) = self.bans.take_to_sweep();
+            let all = told || all_at_ms.is_some_and(|at| at <= self.now());
+            let done = if all { self.sweep().await } else { self.ban_who_came(came).await };
+            all_at_ms = all_at_ms.filter(|_| !all);
+            if !done {
+                all_at_ms = all_at_ms.or(Some(self.now() + RETRY_MS));
+            }
+            self.until_told(&self.bans.sweep, all_at_ms).await;
         }
     }
 
     /// `false`: something is left to do.
     async fn sweep(self: &Arc<Self>) -> bool {
-        let mut all = self.lift_bans().await;
+        let rules = self.bans.rules();
+        let mut all = self.lift_bans(&rules).await;
         for room in self.rooms.all() {
-            all &= self.ban_listed(&room).await & self.leave_barred(&room).await;
+            all &= self.ban_listed(&room, &rules).await & self.leave_barred(&room).await;
+            // many people and many patterns: others have their turn between rooms
+            tokio::task::yield_now().await;
         }
         all
     }
 
-    async fn ban_listed(&self, room: &RoomLive) -> bool {
+    async fn ban_listed(&self, room: &RoomLive, rules: &Rules) -> bool {
         let Some(keeper) = self.keeper(room) else { return true };
-        let here = room.with_members(|m| m.with_membership(|m| ["join", "invite", "knock"].contains(&m)));
+        let here = room.with_members(|m| m.with_membership(is_here));
         let mut all = true;
-        for user_id in here.into_iter().filter(|user| self.is_barred(user) && may_ban(room, &keeper, user)) {
-            let ban = ListedBan { room: room.key, user_id };
-            if !self.bans.is_done(&ban) {
-                all &= done(self.ban_one(&keeper, &room.room_id, ban).await);
+        for user in here.into_iter().filter(|user| self.is_barred_by(rules, user)) {
+            all &= self.ban_here(room, &keeper, user).await;
+        }
+        all
+    }
+
+    /// Those whom a list bans, where they came; whoever has gone since is left.
+    async fn ban_who_came(&self, came: BTreeSet<(RoomKey, OwnedUserId)>) -> bool {
+        let mut all = true;
+        for (room, user) in came {
+            let Some(room) = self.rooms.get(room) else { continue };
+            let here = room.with_members(|m| m.get(&user).is_some_and(|m| is_here(&m.membership)));
+            let keeper = self.keeper(&room).filter(|_| here && self.is_barred(&user));
+            if let Some(keeper) = keeper {
+                all &= self.ban_here(&room, &keeper, user).await;
             }
         }
         all
+    }
+
+    async fn ban_here(&self, room: &RoomLive, keeper: &UserId, user_id: OwnedUserId) -> bool {
+        let ban = ListedBan { room: room.key, user_id };
+        if self.bans.is_done(&ban) || !may_ban(room, keeper, &ban.user_id) {
+            return true;
+        }
+        done(self.ban_one(keeper, &room.room_id, ban).await)
     }
 
     /// Noted before, so that it is known for ours whenever we end.
@@ -65,23 +94,23 @@ impl App {
     }
 
     /// Of those that were banned here; what a moderator did is the moderators' to undo.
-    async fn lift_bans(&self) -> bool {
+    async fn lift_bans(&self, rules: &Rules) -> bool {
         let Ok(bans) = self.store.read(|r| r.listed_bans()).await else { return false };
         let mut all = true;
-        for ban in bans.into_iter().filter(|ban| !self.is_barred(&ban.user_id)) {
+        for ban in bans.into_iter().filter(|ban| !self.is_barred_by(rules, &ban.user_id)) {
             all &= done(self.lift(ban).await);
         }
         all
     }
 
-    /// The homeserver is asked how it stands: the event of a ban may not have come yet. Where nobody keeps order (any more)
-    /// it stays noted.
+    /// The homeserver is asked how it stands, and whose ban it is: events may come late, or never. Where nobody keeps order
+    /// (any more) it stays noted.
     async fn lift(&self, ban: ListedBan) -> Result<(), FollowError> {
         let mut lifted = None;
         if let Some(room) = self.rooms.get(ban.room) {
             let Some(keeper) = self.keeper(&room) else { return Ok(()) };
-            let membership = self.client.membership(&keeper, &room.room_id, &ban.user_id).await?;
-            if membership.as_deref() == Some("ban") {
+            let by = self.client.banned_by(&keeper, &room.room_id, &ban.user_id).await?;
+            if by.is_some_and(|by| self.is_ours(&by)) {
                 self.client.unban(&keeper, &room.room_id, &ban.user_id).await?;
                 lifted = Some(self.by(Who::Bridge));
             }
@@ -91,7 +120,7 @@ impl App {
     }
 
     /// Who keeps order in a room of the bridge.
-    fn keeper(&self, room: &RoomLive) -> Option<OwnedUserId> {
+    pub(crate) fn keeper(&self, room: &RoomLive) -> Option<OwnedUserId> {
         match (room.kind(), room.owner()) {
             (RoomKind::Lobby, _) => Some(self.settings.bot.clone()),
             (RoomKind::Private, Some(owner)) => {
@@ -115,6 +144,10 @@ impl App {
         }
         left.is_ok()
     }
+}
+
+fn is_here(membership: &str) -> bool {
+    ["join", "invite", "knock"].contains(&membership)
 }
 
 fn may_ban(room: &RoomLive, keeper: &UserId, user: &UserId) -> bool {

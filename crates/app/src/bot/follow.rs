@@ -60,7 +60,7 @@ impl App {
         let (bot, room_id) = (self.settings.bot.clone(), &invitation.room_id);
         if self.bans.is_list(room_id) {
             // it is there to read, and to nobody's service
-            self.bans.news.notify_one();
+            self.bans.changed(room_id.clone(), self.now());
             return Ok(false);
         }
         let welcome = self.settings.people.invites.allows(&invitation.invited_by, &self.settings.server_name)

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use parlour_domain::ids::RoomKey;
 use ruma::{OwnedRoomId, OwnedUserId};
@@ -14,10 +14,10 @@ pub(super) struct Afterwards {
     pub(super) encrypted_rooms: BTreeSet<RoomKey>,
     /// Members or powers changed where the bot is.
     pub(super) bot_news: bool,
-    /// Rooms in which a ban list changed.
-    pub(super) ban_lists: BTreeSet<OwnedRoomId>,
-    /// Somebody came whom a list bans.
-    pub(super) sweep: bool,
+    /// Rooms in which a ban list changed, and how long it may rest.
+    pub(super) ban_lists: BTreeMap<OwnedRoomId, i64>,
+    /// Whom a list bans, and where they came.
+    pub(super) barred: BTreeSet<(RoomKey, OwnedUserId)>,
     /// Rooms in which a word from elsewhere came late.
     pub(super) late: BTreeSet<RoomKey>,
     /// Devices to be pulled for.
@@ -37,10 +37,8 @@ impl Afterwards {
         if self.bot_news {
             app.bot.news.notify_one();
         }
-        self.ban_lists.into_iter().for_each(|list| app.bans.changed(list));
-        if self.sweep {
-            app.bans.sweep.notify_one();
-        }
+        self.ban_lists.into_iter().for_each(|(list, rest_ms)| app.bans.changed(list, app.now() + rest_ms));
+        self.barred.into_iter().for_each(|(room, user)| app.bans.sweep_out(room, user));
         self.late.into_iter().for_each(|room| app.late.came(room, app.now()));
         let Some(app) = app.me.upgrade() else { return };
         self.missing.into_iter().for_each(|room| app.pull_for_room(room));

@@ -56,7 +56,9 @@ impl Planner<'_> {
         let comes = !matches!(state.membership, Membership::Leave | Membership::Ban);
         if comes {
             self.app.bans.comes(room.key, &state.user);
-            self.afterwards.sweep |= self.app.is_barred(&state.user);
+            if self.app.keeper(room).is_some() && self.app.is_barred(&state.user) {
+                self.afterwards.barred.insert((room.key, state.user.clone()));
+            }
         }
         let by_moderator = live && *by != state.user && !self.app.is_ours(by);
         if by_moderator && self.app.bans.give_up(room.key, &state.user) {
@@ -66,9 +68,11 @@ impl Planner<'_> {
         }
     }
 
-    pub(super) fn list_changed(&mut self, room: &RoomId) {
+    /// The list is to be read within that time.
+    pub(super) fn list_changed(&mut self, room: &RoomId, rest_ms: i64) {
         if self.app.bans.is_list(room) {
-            self.afterwards.ban_lists.insert(room.to_owned());
+            let rest = self.afterwards.ban_lists.entry(room.to_owned()).or_insert(rest_ms);
+            *rest = rest_ms.min(*rest);
         }
     }
 

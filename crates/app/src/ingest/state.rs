@@ -16,7 +16,7 @@ impl Planner<'_> {
         if live {
             self.invited(&state);
             if state.change == StateChange::BanRule {
-                self.list_changed(&state.head.room_id);
+                self.list_changed(&state.head.room_id, 0);
             }
         }
         let Some(room) = self.app.rooms.by_id(&state.head.room_id) else {

@@ -1,7 +1,7 @@
 //! Reading rooms as somebody who may see them.
 
 use http::Method;
-use ruma::{EventId, RoomId, UserId};
+use ruma::{EventId, OwnedUserId, RoomId, UserId};
 use serde_json::{Value, value::RawValue};
 
 use super::{Client, HsError, SLOW, request::V3};
@@ -41,18 +41,35 @@ impl Client {
         self.state_of(user, room, event_type, "").await
     }
 
-    /// What the homeserver says that somebody is in a room, such as `join`; `None` for whoever was never there.
+    /// Who set the ban that somebody is under in a room; `None` for whoever is not banned there.
     ///
     /// # Errors
     /// See [`HsError`]; `M_FORBIDDEN` where `user` was never in the room.
-    pub async fn membership(
+    pub async fn banned_by(
         &self,
         user: &UserId,
         room: &RoomId,
         other: &UserId,
-    ) -> Result<Option<String>, HsError> {
-        let content = self.state_of(user, room, "m.room.member", other.as_str()).await?;
-        Ok(content.and_then(|content| content["membership"].as_str().map(str::to_owned)))
+    ) -> Result<Option<OwnedUserId>, HsError> {
+        let path = ["rooms", room.as_str(), "state", "m.room.member", other.as_str()];
+        let request = self.request("state_event", Method::GET, V3, &path).by(user).query("format", "event");
+        let mut event: Value = match request.call().await {
+            Err(error) if error.is_not_found() => return Ok(None),
+            answer => answer?,
+        };
+        if event["sender"].is_null() {
+            // the parameter is young in the spec (1.16): not every homeserver gives more than the content
+            event = self.member_event(user, room, other).await?;
+        }
+        let sender = event["sender"].as_str().and_then(|sender| UserId::parse(sender).ok());
+        Ok(sender.filter(|_| event["content"]["membership"] == "ban"))
+    }
+
+    async fn member_event(&self, user: &UserId, room: &RoomId, other: &UserId) -> Result<Value, HsError> {
+        let state = self.room_state(user, room).await?;
+        let mut events = state.iter().filter_map(|raw| serde_json::from_str::<Value>(raw.get()).ok());
+        let is = |event: &Value| event["type"] == "m.room.member" && event["state_key"] == other.as_str();
+        Ok(events.find(is).unwrap_or_default())
     }
 
     async fn state_of(

@@ -150,6 +150,11 @@ impl FakeHomeserver {
         });
     }
 
+    /// Gives the contents of pieces of state only, also where events are asked for.
+    pub fn gives_contents_only(&self) {
+        self.world(|w| w.contents_only = true);
+    }
+
     /// How often a call was made, refused or not.
     #[must_use]
     pub fn calls(&self, call: Call) -> usize {

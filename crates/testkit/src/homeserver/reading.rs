@@ -18,6 +18,7 @@ pub(super) fn answer(w: &World, user: &str, request: &Request) -> Result<Answer,
     match request.call {
         Call::State => Ok(ok(&Value::Array(room.whole_state()))),
         Call::StateContent => match room.state(&request.args[1], &request.args[2]) {
+            Some(event) if request.query("format") == Some("event") && !w.contents_only => Ok(ok(&event)),
             Some(event) => Ok(ok(&event["content"])),
             None => Err(refusal(404, "M_NOT_FOUND", "no such state")),
         },

@@ -36,6 +36,8 @@ pub(crate) struct World {
     pub(crate) standing: BTreeMap<Call, Mishap>,
     pub(crate) presence: BTreeMap<String, String>,
     pub(crate) without_presence: bool,
+    /// `format` is not known: asked for a piece of state, it says the content alone.
+    pub(crate) contents_only: bool,
     /// Fields of profiles but the display name, by user.
     pub(crate) profiles: BTreeMap<String, BTreeMap<String, Value>>,
     pub(crate) shown: Vec<Shown>,
@@ -63,6 +65,7 @@ impl World {
             standing: BTreeMap::new(),
             presence: BTreeMap::new(),
             without_presence: false,
+            contents_only: false,
             profiles: BTreeMap::new(),
             shown: vec![],
             next_event: 1,
