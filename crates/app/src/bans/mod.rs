@@ -22,6 +22,9 @@ use tokio::sync::Notify;
 
 use crate::{app::App, view::BanLists};
 
+/// Anybody may redact what they said themselves, and a list is read as a whole.
+const REDACTED_APART_MS: i64 = 60_000;
+
 /// The lists as they were last read.
 #[derive(Debug)]
 pub(crate) struct Bans {
@@ -29,6 +32,8 @@ pub(crate) struct Bans {
     state: RwLock<State>,
     /// Lists that changed, and when each is to be read.
     changed: Mutex<BTreeMap<OwnedRoomId, i64>>,
+    /// When each list is or was read last because of a redaction.
+    redacted: Mutex<BTreeMap<OwnedRoomId, i64>>,
     /// Told when lists are to be read.
     pub(crate) news: Notify,
     /// Whom the bridge banned; `true`: and the homeserver took it, and nobody came again since.
@@ -65,6 +70,7 @@ impl Bans {
             home,
             state: RwLock::new(State { lists, ..State::default() }),
             changed: Mutex::default(),
+            redacted: Mutex::default(),
             news: Notify::new(),
             ours: Mutex::new(ours),
             to_sweep: Mutex::default(),
@@ -151,6 +157,19 @@ impl Bans {
     pub(crate) fn changed(&self, list: OwnedRoomId, at_ms: i64) {
         self.changed.lock().entry(list).and_modify(|at| *at = at_ms.min(*at)).or_insert(at_ms);
         self.news.notify_one();
+    }
+
+    /// How long a redaction in a list waits: the first not at all, others until a minute after that.
+    pub(crate) fn redaction_rests_ms(&self, list: &RoomId, now_ms: i64) -> i64 {
+        if !self.is_list(list) {
+            return 0;
+        }
+        let mut redacted = self.redacted.lock();
+        let at_ms = redacted.entry(list.to_owned()).or_insert(now_ms - REDACTED_APART_MS);
+        if *at_ms <= now_ms {
+            *at_ms = now_ms.max(*at_ms + REDACTED_APART_MS);
+        }
+        *at_ms - now_ms
     }
 
     fn next_change_ms(&self) -> Option<i64> {

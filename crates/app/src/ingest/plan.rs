@@ -27,9 +27,6 @@ use crate::{
     survive::survive,
 };
 
-/// Anybody may redact what they said themselves, and a ban list is read as a whole.
-const REDACTED_REST_MS: i64 = 60_000;
-
 /// How something that was said came to us.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Came {
@@ -253,7 +250,8 @@ impl<'a> Planner<'a> {
 
     fn redaction(&mut self, redaction: Redaction) {
         // perhaps of a rule
-        self.list_changed(&redaction.head.room_id, REDACTED_REST_MS);
+        let rest_ms = self.app.bans.redaction_rests_ms(&redaction.head.room_id, self.app.now());
+        self.list_changed(&redaction.head.room_id, rest_ms);
         let Some(room) = self.app.rooms.by_id(&redaction.head.room_id) else { return };
         let by = redaction.head.sender;
         let any = room.power().is_some_and(|p| p.level_of(&by) >= p.redact);
