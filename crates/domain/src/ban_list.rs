@@ -46,13 +46,13 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Rules that fit everybody at `home` are left out: a mistake in a list must not put out all of them. So are those that
-    /// name rooms by an alias.
+    /// Rules that fit everybody at `home`, or every room made there, are left out: a mistake in a list must not put out all
+    /// of them. So are those that name rooms by an alias.
     #[must_use]
     pub fn new<'a>(rules: impl IntoIterator<Item = &'a Rule>, home: &ServerName) -> Self {
         let mut all = Self::default();
         let unique: BTreeSet<&Rule> = rules.into_iter().collect();
-        let anybody = format!("@{NOBODYS_NAME}:{home}");
+        let (anybody, anywhere) = (format!("@{NOBODYS_NAME}:{home}"), format!("!{NOBODYS_NAME}:{home}"));
         for rule in unique {
             let entity = rule.entity.as_str();
             match rule.kind {
@@ -60,6 +60,7 @@ impl Rules {
                 Kind::User => all.users.put(entity),
                 Kind::Server if Entities::of(&entity.to_lowercase()).has_server(home) => {}
                 Kind::Server => all.servers.put(&entity.to_lowercase()),
+                Kind::Room if Entities::of(entity).has(&anywhere) => {}
                 // where aliases lead is not known
                 Kind::Room if entity.starts_with('#') => {}
                 Kind::Room => all.rooms.put(&rule.entity),
@@ -176,6 +177,16 @@ mod tests {
     fn rooms_are_known_by_their_ids_only(#[case] entity: &str) {
         let some = rules(&[(Kind::Room, entity)]);
         assert_eq!(some.count(), 0);
+    }
+
+    #[rstest]
+    #[case("*")]
+    #[case("!*")]
+    #[case("!*:home.org")]
+    fn no_rule_fits_every_room_of_home(#[case] entity: &str) {
+        let some = rules(&[(Kind::Room, entity), (Kind::Room, "!*:evil.org")]);
+        let asked = [room_id!("!a:home.org"), room_id!("!a:evil.org")];
+        assert_eq!(asked.map(|room| some.ban_room(room)), [false, true]);
     }
 
     #[rstest]
