@@ -1,6 +1,6 @@
 //! What a state event changes.
 
-use parlour_domain::{ids::CatalogId, visibility::Visibility};
+use parlour_domain::{ids::CatalogId, names::in_one_line, visibility::Visibility};
 use ruma::{OwnedRoomId, OwnedUserId};
 use serde_json::value::RawValue;
 
@@ -126,7 +126,7 @@ fn change(event: &Event<'_>) -> Result<StateChange, &'static str> {
             &content.str("history_visibility").unwrap_or_default(),
         )),
         "m.room.power_levels" => StateChange::PowerLevels(Power::read(content)),
-        "m.room.name" => StateChange::Name(content.text("name").filter(|name| !name.trim().is_empty())),
+        "m.room.name" => StateChange::Name(name(content, "name")),
         "m.room.create" => StateChange::Create(create(event)),
         "m.room.encryption" => {
             StateChange::Encryption { algorithm: content.str("algorithm").unwrap_or_default() }
@@ -164,10 +164,15 @@ fn member(state_key: &str, content: &Fields<'_>) -> Result<Member, &'static str>
     Ok(Member {
         user,
         membership,
-        display_name: filled("displayname"),
+        display_name: name(content, "displayname"),
         avatar_url: filled("avatar_url"),
         is_direct: content.is_true("is_direct"),
     })
+}
+
+/// What somebody is called, or a room; `None` where there is nothing to see.
+fn name(content: &Fields<'_>, key: &str) -> Option<String> {
+    content.text(key).map(|name| in_one_line(&name)).filter(|name| !name.trim().is_empty())
 }
 
 fn create(event: &Event<'_>) -> Create {
