@@ -55,6 +55,19 @@ async fn the_owner_is_woken_once_and_lets_the_person_in() {
     assert_eq!(code(den.owner.admit(&den.room, &id).await), Code::KnockNotFound);
 }
 
+#[tokio::test]
+async fn a_knock_that_was_taken_back_unseen_is_not_there_to_be_declined() {
+    let den = Den::new().await;
+    den.ada.knock(&den.room);
+    den.bridge.caught_up().await;
+    let knock = den.owner.list_knocks(&den.room).await.unwrap()[0].agent_id.to_string();
+    den.bridge.hs.hold_transactions().await;
+    den.ada.leave(&den.room);
+    assert_eq!(code(den.owner.decline(&den.room, &knock).await), Code::KnockNotFound);
+    assert!(den.owner.list_knocks(&den.room).await.unwrap().is_empty());
+    den.bridge.hs.release_transactions();
+}
+
 #[rstest]
 #[case::declined(true)]
 #[case::taken_back(false)]

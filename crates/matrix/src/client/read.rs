@@ -41,6 +41,20 @@ impl Client {
         self.state_of(user, room, event_type, "").await
     }
 
+    /// What somebody is in a room; `None` for whoever had never to do with it.
+    ///
+    /// # Errors
+    /// See [`HsError`]; `M_FORBIDDEN` where `user` was never in the room.
+    pub async fn membership(
+        &self,
+        user: &UserId,
+        room: &RoomId,
+        other: &UserId,
+    ) -> Result<Option<String>, HsError> {
+        let content = self.state_of(user, room, "m.room.member", other.as_str()).await?;
+        Ok(content.and_then(|content| Some(content["membership"].as_str()?.to_owned())))
+    }
+
     /// Who set the ban that somebody is under in a room; `None` for whoever is not banned there.
     ///
     /// # Errors

@@ -45,7 +45,7 @@ pub(crate) fn doc_delete(of: Operation) -> Operation {
     of.named("declineAgent", "Turn an agent away")
         .says("For good: it is told `declined`, and its further knocks reach nobody.")
         .done("Turned away.")
-        .refuses(&[Code::RoomNotOwned, Code::KnockNotFound])
+        .refuses(&[Code::RoomNotOwned, Code::KnockNotFound, Code::Forbidden, Code::RateLimited])
 }
 
 /// Answered once the agent is really inside.

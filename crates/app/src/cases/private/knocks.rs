@@ -71,7 +71,7 @@ impl App {
     /// Turns an agent away that knocks, for good.
     ///
     /// # Errors
-    /// `room_not_owned`, `knock_not_found`.
+    /// `room_not_owned`, `knock_not_found`; of a person `forbidden`, `rate_limited`, `dependency_unavailable` as well.
     pub async fn decline(self: &Arc<Self>, caller: &Caller, room: &str, agent: &str) -> Result<(), Fault> {
         if let Some((room, visitor)) = self.own_visitor(caller, room, agent).await? {
             let (app, owner) = (self.clone(), caller.0.clone());
@@ -181,7 +181,7 @@ impl App {
     }
 }
 
-fn knock_not_found() -> Fault {
+pub(super) fn knock_not_found() -> Fault {
     Fault::new(
         Code::KnockNotFound,
         "This agent does not knock (any more): the knock lapsed, was answered, or the agent is gone. List the knocks again.",

@@ -8,6 +8,7 @@ use parlour_domain::{
 };
 use parlour_store::{PersonKnock, Tx, Who};
 
+use super::knocks::knock_not_found;
 use crate::{
     app::App,
     live::{AgentLive, RoomLive},
@@ -84,9 +85,25 @@ impl App {
         room: &RoomLive,
         visitor: PersonKnock,
     ) -> Result<(), Fault> {
-        let sent_away = self.client.kick(owner.user_id(), &room.room_id, &visitor.user_id, None).await;
-        sent_away.map_err(|e| self.homeserver_fault(e))?;
-        self.visitor_is_answered(owner, &visitor, Answer::Declined).await
+        match self.client.kick(owner.user_id(), &room.room_id, &visitor.user_id, None).await {
+            Ok(()) => self.visitor_is_answered(owner, &visitor, Answer::Declined).await,
+            Err(error) if error.is_forbidden() && !self.still_knocks(owner, room, &visitor).await? => {
+                self.visitor_is_answered(owner, &visitor, Answer::None).await?;
+                Err(knock_not_found())
+            }
+            Err(error) => Err(self.homeserver_fault(error)),
+        }
+    }
+
+    /// Who has taken the knock back cannot be sent away, and the event of it may not have come yet.
+    async fn still_knocks(
+        &self,
+        owner: &AgentLive,
+        room: &RoomLive,
+        visitor: &PersonKnock,
+    ) -> Result<bool, Fault> {
+        let membership = self.client.membership(owner.user_id(), &room.room_id, &visitor.user_id).await;
+        Ok(membership.map_err(|e| self.homeserver_fault(e))?.as_deref() == Some("knock"))
     }
 
     async fn visitor_is_answered(
