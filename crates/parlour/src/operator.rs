@@ -15,8 +15,10 @@ use crate::{
     socket::{self, Reach},
 };
 
+/// What is only looked at is in memory or on disk.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Closing a room, for one, asks the homeserver, which may take its minute.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE_FOR_DEEDS: Duration = Duration::from_secs(90);
 
 /// Asks the bridge that runs.
 ///
@@ -66,7 +68,7 @@ impl Operator {
         socket::knock(&reach).map_err(|error| unreachable(folder, &error))?;
         // no connection here uses TLS, but the client wants a library for it chosen
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder().unix_socket(reach.path()).tls_certs_only([]).timeout(PATIENCE);
+        let http = reqwest::Client::builder().unix_socket(reach.path()).tls_certs_only([]);
         let http = http.build().map_err(|error| Failure::new(format!("no HTTP client: {error}")))?;
         Ok(Self { http, _reach: reach })
     }
@@ -82,9 +84,18 @@ impl Operator {
         let encoded =
             |(key, value): &(&str, &str)| format!("{key}={}", utf8_percent_encode(value, NON_ALPHANUMERIC));
         let query = query.iter().map(encoded).collect::<Vec<_>>().join("&");
+        let patience = if method == Method::GET { PATIENCE } else { PATIENCE_FOR_DEEDS };
         let request = self.http.request(method, format!("http://localhost{OPERATOR_PREFIX}{path}?{query}"));
-        let gone = |e: reqwest::Error| {
-            Failure::new(format!("the bridge gave no whole answer: {}; look into its log", e.without_url()))
+        let request = request.timeout(patience);
+        let gone = |e: reqwest::Error| match e.is_timeout() {
+            true => Failure::new(format!(
+                "the bridge runs, but gave no answer within {} seconds; look into its log",
+                patience.as_secs()
+            )),
+            false => Failure::new(format!(
+                "the bridge gave no whole answer: {}; look into its log",
+                e.without_url()
+            )),
         };
         let response = request.send().await.map_err(gone)?;
         let status = response.status();

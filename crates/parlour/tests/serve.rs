@@ -164,6 +164,16 @@ fn commands_talk_to_the_one_that_runs_and_to_no_other() {
     assert!(answers.unwrap().is_some(), "the socket that was left over is in the way");
 }
 
+#[test]
+fn a_bridge_that_hangs_is_not_waited_for_long() {
+    let serve = Serve::start("http://127.0.0.1:9", "", &[]);
+    serve.not_ready(&[]);
+    serve.signal(Signal::STOP);
+    serve.place.run(&["status"]).assert_fails_with(&["no answer within 10 seconds"]);
+    serve.signal(Signal::CONT);
+    serve.place.run(&["status"]).assert_fails_with(&["not ready"]);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn waiting_agents_find_file_descriptors() {
