@@ -36,6 +36,8 @@ pub(super) fn write_registration(parlour: &Path, files: &Files) -> Result<()> {
     let mut command = Command::new(parlour);
     command.arg("registration").arg("--config").arg(files.config());
     command.arg("--output").arg(files.registration()).arg("--force").current_dir(files.folder());
+    // it tells what is to be done with the file, which is done here
+    command.stdout(Stdio::null());
     let status = command.status().context("cannot run parlour")?;
     if !status.success() {
         bail!("`parlour registration` ended with {status}");

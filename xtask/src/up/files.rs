@@ -1,8 +1,9 @@
 //! What `up` keeps in its folder: the bridge's config, its registration and data, the person's password.
 
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use parlour_synapse::{keep_secret, random_hex};
 use serde_json::Value;
 
@@ -18,14 +19,17 @@ pub(super) const LOBBY: &str = "lobby";
 pub(super) struct Files {
     folder: PathBuf,
     password: String,
+    /// Another `up` in the same folder would write over what this one runs on.
+    _alone: File,
 }
 
 impl Files {
     /// Makes what is missing. A config that already has these ports is left alone, so that one can try settings.
     pub(super) fn prepare(folder: &Path, options: &Options) -> Result<Self> {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let alone = alone_in(folder)?;
         let password = keep_secret(&folder.join("person-password"), || random_hex(8))?;
-        let files = Self { folder: folder.canonicalize()?, password };
+        let files = Self { folder: folder.canonicalize()?, password, _alone: alone };
         if !fits(&std::fs::read_to_string(files.config()).unwrap_or_default(), options) {
             std::fs::write(files.config(), config(&files, options)).context("cannot write parlour.toml")?;
         }
@@ -50,6 +54,19 @@ impl Files {
 
     pub(super) fn log(&self) -> PathBuf {
         self.folder.join("parlour.log")
+    }
+}
+
+/// A lock that lasts as long as the file is open.
+fn alone_in(folder: &Path) -> Result<File> {
+    let file = File::create(folder.join("up.lock"))
+        .with_context(|| format!("cannot write into {}", folder.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            bail!("another `up` runs in {}; stop it, or give this one another --folder", folder.display())
+        }
+        Err(TryLockError::Error(error)) => Err(error).context("cannot lock up.lock"),
     }
 }
 
@@ -101,6 +118,18 @@ mod tests {
     }
 
     #[test]
+    fn a_second_one_in_the_same_folder_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Files::prepare(folder.path(), &options(8008)).unwrap();
+        let before = std::fs::read(first.config()).unwrap();
+        let refused = Files::prepare(folder.path(), &options(9009)).map(drop).unwrap_err();
+        assert!(refused.to_string().contains("another --folder"), "{refused}");
+        assert_eq!(std::fs::read(first.config()).unwrap(), before);
+        drop(first);
+        assert!(Files::prepare(folder.path(), &options(9009)).is_ok());
+    }
+
+    #[test]
     fn writes_a_config_that_says_where_things_are() {
         let folder = tempfile::tempdir().unwrap();
         let files = Files::prepare(folder.path(), &options(8008)).unwrap();
@@ -120,11 +149,14 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
         let mine = std::fs::read_to_string(first.config()).unwrap() + "[limits]\nlobby_agents = 3\n";
         std::fs::write(first.config(), &mine).unwrap();
+        let password = first.password().to_owned();
+        drop(first);
 
         let second = Files::prepare(folder.path(), &options(8008)).unwrap();
-        assert_eq!(second.password(), first.password());
+        assert_eq!(second.password(), password);
         assert_eq!(std::fs::read_to_string(second.config()).unwrap(), mine);
-        Files::prepare(folder.path(), &options(8009)).unwrap();
-        assert!(std::fs::read_to_string(first.config()).unwrap().contains(":8009"));
+        drop(second);
+        let third = Files::prepare(folder.path(), &options(8009)).unwrap();
+        assert!(std::fs::read_to_string(third.config()).unwrap().contains(":8009"));
     }
 }
