@@ -1,9 +1,10 @@
 //! Stories: the real binary against a real Synapse, spoken to only from outside.
 //!
-//! [`Stack`] is one homeserver with one bridge on it (and another homeserver beside it where the plan asks for one), [`Agent`] speaks REST to the bridge as an agent would, and
-//! [`Person`] the client-server API to Synapse as a person's client would; [`Human`] is a person whose client encrypts,
-//! [`Browser`] one who looks at the bridge's pages. [`Proxy`] stands between bridge and homeserver where a story has to lose an answer. Nothing here links the bridge's own crates: what a story sees is
-//! what everybody sees.
+//! [`Stack`] is one homeserver with one bridge on it (and another homeserver beside it where the plan asks for one),
+//! [`Agent`] speaks REST to the bridge as an agent would, and [`Person`] the client-server API to Synapse as a person's
+//! client would; [`Human`] is a person whose client encrypts, [`Browser`] one who looks at the bridge's pages. [`Proxy`]
+//! stands between bridge and homeserver where a story has to lose an answer. Nothing here links the bridge's own crates:
+//! what a story sees is what everybody sees.
 //!
 //! Each story waits for events with a deadline. A pause is only ever the fault that is being injected, or the step
 //! between two looks at a process that has no event to wait for.

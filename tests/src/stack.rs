@@ -149,16 +149,6 @@ impl Stack {
         self.border.as_ref().context("the plan has no second homeserver")
     }
 
-    /// Changes the bridge's config; it is read at the next start.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn configure(&self, change: impl FnOnce(String) -> String) -> Result<()> {
-        let path = self.folder().join("parlour.toml");
-        let config = std::fs::read_to_string(&path)?;
-        Ok(std::fs::write(path, change(config))?)
-    }
-
     /// The folder with config, registration, data and logs.
     pub fn folder(&self) -> &Path {
         self.folder.path()

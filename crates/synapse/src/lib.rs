@@ -2,8 +2,8 @@
 //!
 //! [`install`] puts a pinned Synapse from PyPI into a virtual environment, [`Synapse::start`] runs one from it:
 //! SQLite, plain registration open, nothing but 127.0.0.1, no federation but with those that [`Federation`] names. All
-//! calls block; an async test wraps them in `spawn_blocking`. Dropping a [`Synapse`] kills it, and a killed test process takes its Synapse along (see
-//! `run.py`).
+//! calls block; an async test wraps them in `spawn_blocking`. Dropping a [`Synapse`] kills it, and a killed test process
+//! takes its Synapse along (see `run.py`).
 //!
 //! This crate waits for processes and makes keys for throw-away homeservers. It is never part of the bridge, so the
 //! workspace's ban on the global clock and on randomness does not reach it; the exceptions are marked one by one.
