@@ -94,8 +94,12 @@ impl Pairs {
     }
 
     /// Ids with commas between. None of ours begins or ends with a plus sign: there it is the blank of a form encoder.
-    pub(crate) fn ids(&self, key: &str) -> Result<Vec<String>, Fault> {
+    /// Empty ones are left out, but count: the description of a list counts them, too.
+    pub(crate) fn ids(&self, key: &str, most: usize) -> Result<Vec<String>, Fault> {
         let text = self.decoded(key, Plus::Itself)?.unwrap_or_default();
+        if text.split(',').count() > most {
+            return Err(Fault::invalid(key, format!("{key} takes at most {most} ids, with commas between.")));
+        }
         let items = text.split(',').map(|item| item.trim_matches(|c: char| c == '+' || c.is_whitespace()));
         Ok(items.filter(|item| !item.is_empty()).map(str::to_owned).collect())
     }
@@ -237,7 +241,14 @@ mod tests {
     #[case("ids=%24a%2C+%24b,", &["$a", "$b"])]
     #[case("ids=$a+b/c", &["$a+b/c"])]
     fn lists(#[case] query: &str, #[case] expected: &[&str]) {
-        assert_eq!(pairs(query).unwrap().ids("ids").unwrap(), expected);
+        assert_eq!(pairs(query).unwrap().ids("ids", 3).unwrap(), expected);
+    }
+
+    #[test]
+    fn items_of_a_list_count_also_where_they_are_empty() {
+        for query in ["ids=a,b,c,d", "ids=a,,b,c", "ids=,,,"] {
+            assert_eq!(field(&pairs(query).unwrap().ids("ids", 3).unwrap_err()), "ids");
+        }
     }
 
     #[rstest]
@@ -278,7 +289,7 @@ mod tests {
         #[test]
         fn any_query_is_read_or_refused(query: String) {
             if let Ok(pairs) = pairs(&query) {
-                let _ = (pairs.id("id"), pairs.ids("ids"), pairs.number("n"), pairs.flag("flag"));
+                let _ = (pairs.id("id"), pairs.ids("ids", 3), pairs.number("n"), pairs.flag("flag"));
                 let _ = pairs.id_or_name("from");
             }
         }

@@ -27,7 +27,7 @@ impl FromQuery for Lookup {
     }];
 
     fn read(pairs: &Pairs) -> Result<Self, Fault> {
-        Ok(Self(pairs.ids("ids")?))
+        Ok(Self(pairs.ids("ids", MAX_LOOKUP_IDS)?))
     }
 }
 
