@@ -135,6 +135,12 @@ impl Fault {
         Self::new(Code::InvalidRequest, message).field(field)
     }
 
+    /// A list of ids that is too long.
+    #[must_use]
+    pub fn too_many_ids(field: &str, most: usize) -> Self {
+        Self::invalid(field, format!("{field} takes at most {most} ids. Give fewer."))
+    }
+
     #[must_use]
     pub fn unauthorized() -> Self {
         Self::new(

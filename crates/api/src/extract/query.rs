@@ -98,7 +98,7 @@ impl Pairs {
     pub(crate) fn ids(&self, key: &str, most: usize) -> Result<Vec<String>, Fault> {
         let text = self.decoded(key, Plus::Itself)?.unwrap_or_default();
         if text.split(',').count() > most {
-            return Err(Fault::invalid(key, format!("{key} takes at most {most} ids, with commas between.")));
+            return Err(Fault::too_many_ids(key, most));
         }
         let items = text.split(',').map(|item| item.trim_matches(|c: char| c == '+' || c.is_whitespace()));
         Ok(items.filter(|item| !item.is_empty()).map(str::to_owned).collect())

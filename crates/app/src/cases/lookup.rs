@@ -16,8 +16,11 @@ impl App {
     /// # Errors
     /// `invalid_request` (ids).
     pub async fn lookup(self: &Arc<Self>, caller: &Caller, ids: Vec<String>) -> Result<Looked, Fault> {
-        if ids.is_empty() || ids.len() > MAX_LOOKUP_IDS {
-            return Err(Fault::invalid("ids", "Give 1 to 20 eventIds or messageIds, separated by commas."));
+        if ids.is_empty() {
+            return Err(Fault::invalid("ids", "ids is empty. Give 1 to 20 eventIds or messageIds."));
+        }
+        if ids.len() > MAX_LOOKUP_IDS {
+            return Err(Fault::too_many_ids("ids", MAX_LOOKUP_IDS));
         }
         self.put_back(caller).await;
         let agent = &caller.0;

@@ -228,7 +228,7 @@ fn in_range(field: &str, value: Option<u64>, min: u64, max: u64, unit: &str) -> 
 
 fn users(field: &str, ids: &[String]) -> Result<BTreeSet<OwnedUserId>, Fault> {
     if ids.len() > MAX_WAIT_IDS {
-        return Err(Fault::invalid(field, format!("{field} takes at most {MAX_WAIT_IDS} Matrix user ids.")));
+        return Err(Fault::too_many_ids(field, MAX_WAIT_IDS));
     }
     let user = |id: &String| {
         let wrong = || {
