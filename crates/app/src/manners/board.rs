@@ -10,8 +10,10 @@ use ruma::OwnedEventId;
 
 use super::Shown;
 
-/// Between any two calls.
-const CALL_EVERY_MS: i64 = 80;
+/// Between any two deeds.
+const DEED_EVERY_MS: i64 = 80;
+/// Whose presence is told in one go, so that the rest never waits long for it.
+const PRESENT_IN_ONE_GO: usize = 100;
 /// Receipts concern the whole room, so they are rarer: some at once, then one in a while.
 const RECEIPT_EVERY_MS: i64 = 2_000;
 const RECEIPTS_AT_ONCE: i64 = 12;
@@ -25,10 +27,10 @@ const LONGEST_PAUSE_MS: i64 = 30_000;
 /// A homeserver without presence is asked again after so long: its operator may have changed that.
 const PRESENCE_AGAIN_MS: i64 = 10 * 60_000;
 
-/// One call.
+/// A call, or several of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Deed {
-    Present(AgentKey, Presence),
+    Present(Vec<(AgentKey, Presence)>),
     Read(AgentKey, RoomKey, OwnedEventId),
     Types(AgentKey, RoomKey, bool),
 }
@@ -96,16 +98,15 @@ impl Board {
         if let Some((room, agent, on)) = self.typists.take(now_ms) {
             return Next::Do(Deed::Types(agent, room, on));
         }
-        let presence = self.presence.next(now_ms).map(|(at, who)| (at.max(self.no_presence_until_ms), who));
-        if let Some((_, agent)) = presence.filter(|(at, _)| *at <= now_ms)
-            && let Some(presence) = self.presence.tell(agent, now_ms)
-        {
-            return Next::Do(Deed::Present(agent, presence));
+        let presence = self.presence.next(now_ms).map(|at| at.max(self.no_presence_until_ms));
+        if presence.is_some_and(|at| at <= now_ms) {
+            // of the first it is looked up whether the homeserver shows it
+            let most = if self.presence_seen { PRESENT_IN_ONE_GO } else { 1 };
+            return Next::Do(Deed::Present(self.presence.tell(now_ms, most)));
         }
         if let Some(deed) = self.next_receipt(now_ms) {
             return Next::Do(deed);
         }
-        let presence = presence.map(|(at, _)| at);
         let later = self.receipts_due().map(|(at, ..)| at).chain(presence).min();
         later.map_or(Next::Idle, |at| Next::At(at.max(now_ms + 1)))
     }
@@ -133,7 +134,7 @@ impl Board {
     /// A call was answered, or refused for good.
     pub(super) fn answered(&mut self, now_ms: i64) {
         self.pause_ms = FIRST_PAUSE_MS;
-        self.free_at_ms = now_ms + CALL_EVERY_MS;
+        self.free_at_ms = now_ms + DEED_EVERY_MS;
     }
 
     /// The homeserver is not there, or asks for patience.
@@ -142,7 +143,6 @@ impl Board {
         self.pause_ms = (self.pause_ms * 2).min(LONGEST_PAUSE_MS);
     }
 
-    /// Whoever is shown now is forgotten: it is nowhere to be seen.
     pub(super) fn has_no_presence(&mut self, now_ms: i64) {
         self.no_presence_until_ms = now_ms + PRESENCE_AGAIN_MS;
         self.presence_seen = false;
@@ -151,20 +151,21 @@ impl Board {
 
 #[cfg(test)]
 mod tests {
-    use parlour_domain::{ids::Pos, manners::MAX_SHOWN};
+    use parlour_domain::ids::Pos;
     use ruma::owned_event_id;
 
     use super::*;
 
     const ALL: Shown = Shown { presence: true, receipts: true, typing: true, profiles: false };
 
-    /// All calls of the first `seconds`.
-    fn run(board: &mut Board, seconds: i64) -> Vec<(i64, &'static str)> {
+    /// All of the first `seconds`.
+    fn run(board: &mut Board, seconds: i64) -> Vec<(i64, Deed)> {
         let (mut now, mut done) = (0, vec![]);
         while now <= seconds * 1_000 {
             match board.next(now) {
                 Next::Do(deed) => {
-                    done.push((now, deed.kind()));
+                    board.presence_seen |= deed.kind() == "presence";
+                    done.push((now, deed));
                     board.answered(now);
                 }
                 Next::At(at) => now = at,
@@ -185,18 +186,22 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_is_shown_one_by_one() {
+    fn a_crowd_is_shown_bit_by_bit() {
         let mut board = Board::new(ALL);
         crowd(&mut board);
         let done = run(&mut board, 100);
-        let apart = done.windows(2).all(|pair| pair[1].0 - pair[0].0 >= CALL_EVERY_MS);
-        assert!(apart, "never two at once");
-        let count = |kind| done.iter().filter(|(_, k)| *k == kind).count();
-        assert_eq!(count("typing"), 6);
-        let early = done.iter().filter(|(at, k)| *at < 100_000 && *k == "presence").count();
-        assert_eq!(early, 4 * MAX_SHOWN, "each 25 seconds");
+        let apart = done.windows(2).all(|pair| pair[1].0 - pair[0].0 >= DEED_EVERY_MS);
+        assert!(apart, "never two deeds at once");
+        assert_eq!(done.iter().filter(|(_, deed)| deed.kind() == "typing").count(), 6);
+        let told = |(at, deed): &(i64, Deed)| match deed {
+            Deed::Present(told) if *at < 100_000 => told.len(),
+            _ => 0,
+        };
+        assert_eq!(done.iter().map(told).max(), Some(PRESENT_IN_ONE_GO));
+        assert_eq!(done.iter().map(told).sum::<usize>(), 4 * 200, "each, each 25 seconds");
         // those of whom something was meant for in 16 seconds; of the others three, and then one in twenty seconds
-        let receipts: Vec<i64> = done.iter().filter(|(_, k)| *k == "receipt").map(|(at, _)| *at).collect();
+        let receipts: Vec<i64> =
+            done.iter().filter(|(_, deed)| deed.kind() == "receipt").map(|(at, _)| *at).collect();
         assert_eq!(receipts.iter().filter(|at| **at > 21_000).count(), 4, "{receipts:?}");
         assert_eq!(receipts.len(), 20 + 3 + 4, "{receipts:?}");
     }

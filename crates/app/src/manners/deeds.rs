@@ -5,10 +5,10 @@ use std::sync::Arc;
 use parlour_domain::{
     ids::{AgentKey, RoomKey, Seq},
     inbox::Ack,
-    manners::{Haste, Presence, TYPING_SHOWN_MS, concerns},
+    manners::{Haste, TYPING_SHOWN_MS, concerns},
 };
 use parlour_matrix::HsError;
-use ruma::OwnedEventId;
+use ruma::EventId;
 
 use super::{
     News,
@@ -24,11 +24,7 @@ impl App {
     pub(super) fn heed(&self, board: &mut Board, news: News) {
         let now = self.now();
         match news {
-            News::Waits(agent) => {
-                if self.is_among_people(agent) && !board.presence.waits(agent) {
-                    dropped("presence");
-                }
-            }
+            News::Waits(agent) => board.presence.waits(agent),
             News::Rests(agent) => board.presence.rests(agent, now),
             News::Given(agent, given) => self.heed_given(board, agent, &given),
             News::Acknowledged(agent, ack) => {
@@ -37,12 +33,7 @@ impl App {
                     self.heed_read(board, agent, ack);
                 }
             }
-            News::Spoke(agent, room) => {
-                board.typists.ends(agent, Some(room));
-                if self.rooms.get(room).is_some_and(|room| self.has_people(&room)) {
-                    self.heed_stir(board, agent);
-                }
-            }
+            News::Spoke(agent, room) => board.typists.ends(agent, Some(room)),
             News::Ended(agent) => {
                 board.meant.retain(|(whose, _)| *whose != agent);
                 board.presence.gone(agent);
@@ -57,7 +48,7 @@ impl App {
         room.with_members(|m| m.any_joined(|user| !self.is_ours(user)))
     }
 
-    fn is_among_people(&self, agent: AgentKey) -> bool {
+    pub(super) fn is_among_people(&self, agent: AgentKey) -> bool {
         let seats = self.agents.get(agent).map(|agent| agent.present()).unwrap_or_default();
         seats.iter().filter_map(|seat| self.rooms.get(seat.room)).any(|room| self.has_people(&room))
     }
@@ -68,19 +59,12 @@ impl App {
             if !concerns(*meant, self.count_agents(&room)) {
                 continue;
             }
-            self.heed_stir(board, agent);
             if board.shown.receipts {
                 board.meant.insert((agent, *key));
             }
             if board.shown.typing && !board.typists.begins(*key, agent, self.now()) {
                 dropped("typing");
             }
-        }
-    }
-
-    fn heed_stir(&self, board: &mut Board, agent: AgentKey) {
-        if board.shown.presence {
-            board.presence.stirs(agent, self.now());
         }
     }
 
@@ -106,26 +90,19 @@ impl App {
         }
     }
 
-    /// Makes the call, and says when the next one may be made.
+    /// Makes the calls, and says when the next ones may be made.
     pub(super) async fn show(&self, board: &mut Board, deed: Deed) {
         let kind = deed.kind();
-        let Some(agent) = self.agents.get(match &deed {
-            Deed::Present(agent, _) | Deed::Read(agent, ..) | Deed::Types(agent, ..) => *agent,
-        }) else {
-            return;
-        };
         let shown = match deed {
-            Deed::Present(_, presence) => self.show_presence(board, &agent, presence).await,
-            Deed::Read(_, room, event_id) => self.show_read(&agent, room, &event_id).await,
-            Deed::Types(_, room, on) => self.show_typing(&agent, room, on).await,
+            Deed::Present(due) => self.show_present(board, due).await,
+            Deed::Read(agent, room, event_id) => self.show_read(agent, room, &event_id).await,
+            Deed::Types(agent, room, on) => self.show_typing(agent, room, on).await,
         };
         let now = self.now();
         match shown {
             Ok(()) => board.answered(now),
             Err(error) => {
-                tracing::debug!(%error, kind, "not shown");
-                dropped(kind);
-                self.note_outage(&error);
+                self.not_shown(kind, &error);
                 match error {
                     HsError::Refused { .. } => board.answered(now),
                     HsError::Limited { retry_after_ms } => {
@@ -138,45 +115,25 @@ impl App {
         }
     }
 
-    async fn show_presence(
-        &self,
-        board: &mut Board,
-        agent: &Arc<AgentLive>,
-        presence: Presence,
-    ) -> Result<(), HsError> {
-        let user = agent.user_id();
-        let shown = self.client.set_presence(user, presence.as_str(), presence.status()).await;
-        if let Err(HsError::Refused { status: 403..=405 | 501, .. }) = &shown {
-            self.without_presence(board);
-        }
-        shown?;
-        if presence == Presence::Online && !board.presence_seen {
-            // with presence off Synapse takes it all the same, and shows nobody as online
-            match self.client.presence(user).await?.as_deref() {
-                Some("online") => board.presence_seen = true,
-                _ => self.without_presence(board),
-            }
-        }
-        Ok(())
+    pub(super) fn not_shown(&self, kind: &'static str, error: &HsError) {
+        tracing::debug!(%error, kind, "not shown");
+        dropped(kind);
+        self.note_outage(error);
     }
 
-    fn without_presence(&self, board: &mut Board) {
-        tracing::info!("the homeserver shows no presence: agents are not shown as online");
-        board.has_no_presence(self.now());
+    /// The agent, while it is in the room.
+    fn in_room(&self, agent: AgentKey, room: RoomKey) -> Option<(Arc<AgentLive>, Arc<RoomLive>)> {
+        let agent = self.agents.get(agent).filter(|agent| agent.is_in(room))?;
+        Some((agent, self.rooms.get(room)?))
     }
 
-    async fn show_read(
-        &self,
-        agent: &AgentLive,
-        room: RoomKey,
-        event_id: &OwnedEventId,
-    ) -> Result<(), HsError> {
-        let Some(room) = self.rooms.get(room).filter(|room| agent.is_in(room.key)) else { return Ok(()) };
+    async fn show_read(&self, agent: AgentKey, room: RoomKey, event_id: &EventId) -> Result<(), HsError> {
+        let Some((agent, room)) = self.in_room(agent, room) else { return Ok(()) };
         self.client.read_up_to(agent.user_id(), &room.room_id, event_id).await
     }
 
-    async fn show_typing(&self, agent: &AgentLive, room: RoomKey, on: bool) -> Result<(), HsError> {
-        let Some(room) = self.rooms.get(room).filter(|room| agent.is_in(room.key)) else { return Ok(()) };
+    async fn show_typing(&self, agent: AgentKey, room: RoomKey, on: bool) -> Result<(), HsError> {
+        let Some((agent, room)) = self.in_room(agent, room) else { return Ok(()) };
         self.client.typing(agent.user_id(), &room.room_id, on.then_some(TYPING_SHOWN_MS)).await
     }
 }

@@ -1,9 +1,10 @@
 //! What people see of agents besides their words. Use cases only note what happened ([`Manners::tell`]); one task shows
-//! it, a call at a time and at a pace, so that nothing an agent does ever waits for it. In memory only: what is lost
+//! it, one thing at a time and at a pace, so that nothing an agent does ever waits for it. In memory only: what is lost
 //! is decoration.
 
 mod board;
 mod deeds;
+mod present;
 mod run;
 
 use std::collections::VecDeque;
@@ -57,30 +58,36 @@ impl Manners {
         let Shown { presence, receipts, typing, .. } = self.shown;
         match news {
             News::Waits(_) | News::Rests(_) => presence,
-            News::Spoke(..) => presence || typing,
-            News::Acknowledged(..) => receipts || typing,
-            News::Given(..) | News::Ended(_) => presence || receipts || typing,
+            News::Spoke(..) => typing,
+            News::Acknowledged(..) | News::Given(..) => receipts || typing,
+            News::Ended(_) => presence || receipts || typing,
         }
     }
 
     /// Never waits.
     pub(crate) fn tell(&self, news: News) {
+        self.note(news);
+    }
+
+    /// Whether it is noted. That somebody rests or ended always is: else it would be shown as online for ever.
+    fn note(&self, news: News) -> bool {
         if !self.is_wanted(&news) {
-            return;
+            return false;
         }
         let mut all = self.news.lock();
-        if all.len() >= MOST_NEWS {
-            return dropped("news");
+        if all.len() >= MOST_NEWS && !matches!(news, News::Rests(_) | News::Ended(_)) {
+            dropped("news");
+            return false;
         }
         all.push_back(news);
         drop(all);
         self.told.notify_one();
+        true
     }
 
     /// The agent waits until the answer is dropped.
-    pub(crate) fn waits(&self, agent: AgentKey) -> Present<'_> {
-        self.tell(News::Waits(agent));
-        Present(self, agent)
+    pub(crate) fn waits(&self, agent: AgentKey) -> Option<Present<'_>> {
+        self.note(News::Waits(agent)).then(|| Present(self, agent))
     }
 
     /// What was handed over of what woke an agent.

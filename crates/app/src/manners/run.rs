@@ -3,12 +3,14 @@ use std::sync::Arc;
 use futures_util::{StreamExt, stream};
 use parlour_domain::{ids::AgentKey, manners::Presence};
 
-use super::board::{Board, Next};
+use super::{
+    board::{Board, Next},
+    present::CALLS_AT_ONCE,
+};
 use crate::app::App;
 
 /// How long a shutdown gives to taking leave.
 const LEAVE_MS: i64 = 3_000;
-const LEAVE_AT_ONCE: usize = 8;
 
 impl App {
     /// Shows what people see of agents besides their words, until shutdown.
@@ -45,7 +47,7 @@ impl App {
     async fn take_leave(&self, shown: Vec<AgentKey>) {
         let users = shown.into_iter().filter_map(|key| self.agents.get(key));
         let offline = Presence::Offline.as_str();
-        let leave = stream::iter(users).for_each_concurrent(LEAVE_AT_ONCE, |agent| async move {
+        let leave = stream::iter(users).for_each_concurrent(CALLS_AT_ONCE, |agent| async move {
             let _ = self.client.set_presence(agent.user_id(), offline, "").await;
         });
         tokio::select! {

@@ -7,6 +7,6 @@ mod receipts;
 mod typing;
 
 pub use pace::Pace;
-pub use presence::{MAX_SHOWN, Presence, PresenceBoard};
+pub use presence::{Presence, PresenceBoard};
 pub use receipts::{Haste, ReceiptBoard};
 pub use typing::{TYPING_SHOWN_MS, TypistBoard, concerns};
