@@ -7,6 +7,8 @@ use parlour_testkit::{
     wait,
 };
 
+use rstest::rstest;
+
 use crate::support::{begin, pass_until, settled, text};
 
 async fn showing(change: impl FnOnce(&mut Setup)) -> (Bridge, Person) {
@@ -42,6 +44,32 @@ async fn online_while_it_waits_idle_then_gone() {
     let words: Vec<_> = bridge.hs.shown().into_iter().filter(|s| matches!(s, Presence(..))).collect();
     assert_eq!(words[0], Presence(me.clone(), "online".to_owned(), "Listening".to_owned()));
     assert!((10..=20).contains(&words.len()), "refreshed each 25 s: {}", words.len());
+}
+
+/// However many there are, and whatever the homeserver says of one of them.
+#[rstest]
+#[case::of_somebody_later(true, Mishap::refuse(400, "M_UNKNOWN"), &[80])]
+#[case::of_the_first(false, Mishap::refuse(400, "M_UNKNOWN"), &[80, 80])]
+#[case::broken(true, Mishap::bad_gateway(When::Before), &[80])]
+#[tokio::test]
+async fn whoever_waits_is_online(#[case] seen: bool, #[case] mishap: Mishap, #[case] pauses: &[i64]) {
+    let (bridge, _) = showing(|_| {}).await;
+    if seen {
+        let wren = settled(&bridge, "Wren").await;
+        pass_until(&bridge, "she is online", || bridge.hs.presence_of(&who(&wren)).is_some()).await;
+    }
+    bridge.hs.next(Call::SetPresence, mishap);
+    let mut crowd = vec![];
+    for n in 0..40 {
+        crowd.push(settled(&bridge, &format!("Robin{n}")).await);
+    }
+    let online = |agent: &&Agent| bridge.hs.presence_of(&who(agent)).as_deref() == Some("online");
+    for pause in pauses {
+        bridge.clock.until_sleeping_for(*pause).await;
+        bridge.clock.advance(*pause);
+    }
+    let most = || crowd.iter().filter(online).count() == 39;
+    parlour_testkit::eventually_is("all but one are online", most).await;
 }
 
 #[tokio::test]
@@ -200,5 +228,5 @@ async fn among_agents_alone_nothing_is_shown() {
     // what is shown now comes after all that was noted before
     a.look().await.unwrap();
     until(&bridge, "it is online", |shown| !shown.is_empty()).await;
-    assert!(bridge.hs.shown().iter().all(|s| matches!(s, Presence(who, ..) if *who == a.user_id.as_str())));
+    assert!(bridge.hs.shown().iter().all(|s| matches!(s, Presence(..))));
 }
