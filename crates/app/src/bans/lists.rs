@@ -44,8 +44,8 @@ impl App {
         while !self.tasks.stopping() && self.has_ban_lists() {
             let began_ms = self.now();
             self.read_what_is_due(&mut full).await;
-            let next_ms = self.bans.next_change_ms().map_or(full.at_ms, |at| at.min(full.at_ms));
-            if self.until_told(&self.bans.news, Some(next_ms)).await {
+            let next_ms = self.bans.due.next_ms().map_or(full.at_ms, |at| at.min(full.at_ms));
+            if self.until_told(&self.bans.due.news, Some(next_ms)).await {
                 self.let_pass(GATHER_MS.max(began_ms + APART_MS - self.now())).await;
             }
         }
@@ -53,7 +53,7 @@ impl App {
 
     async fn read_what_is_due(self: &Arc<Self>, full: &mut Full) {
         let began_ms = self.now();
-        let (all, changed) = (full.at_ms <= began_ms, self.bans.take_changed(began_ms));
+        let (all, changed) = (full.at_ms <= began_ms, self.bans.due.take(began_ms));
         if all || !changed.is_empty() {
             let read = self.read_ban_lists((!all).then_some(&changed)).await;
             full.plan(began_ms, all, read);
@@ -62,18 +62,18 @@ impl App {
 
     /// Or one that is to be forgotten.
     fn has_ban_lists(&self) -> bool {
-        !self.settings.ban_lists.is_empty() || !self.bans.places().is_empty()
+        !self.settings.ban_lists.is_empty() || !self.bans.known.places().is_empty()
     }
 
     async fn until_bot_is_there(&self) {
         while self.readiness() != Readiness::Ready && !self.tasks.stopping() {
-            self.until_told(&self.bans.news, None).await;
+            self.until_told(&self.bans.due.news, None).await;
         }
     }
 
     /// Those that changed; `None`: all. `false`: not all of them could be.
     async fn read_ban_lists(self: &Arc<Self>, changed: Option<&BTreeSet<OwnedRoomId>>) -> bool {
-        let places = self.bans.places();
+        let places = self.bans.known.places();
         let is_meant = |name: &RoomOrAliasId| {
             let at = places.iter().find(|(n, _)| n == name.as_str()).map(|(_, at)| at);
             changed.is_none_or(|changed| at.is_none_or(|at| changed.contains(at)))
@@ -81,7 +81,7 @@ impl App {
         let mut all = true;
         for name in self.settings.ban_lists.iter().filter(|name| is_meant(name)) {
             let read = self.read_ban_list(name).await;
-            self.bans.tried(name.as_str(), read.is_ok());
+            self.bans.known.tried(name.as_str(), read.is_ok());
             if let Err(error) = read {
                 tracing::warn!(
                     %error, list = %name,
@@ -103,7 +103,7 @@ impl App {
         };
         let state = self.client.room_state(&self.settings.bot, &room_id).await?;
         let rules = state.iter().filter_map(|event| ban_rule(event)).collect();
-        if let Some(before) = self.bans.place(name.as_str()).filter(|before| *before != room_id) {
+        if let Some(before) = self.bans.known.place(name.as_str()).filter(|before| *before != room_id) {
             self.leave_list(name.as_str(), &before).await?;
         }
         self.keep_ban_list(BanList { name: name.to_string(), room_id, rules }).await?;
@@ -113,7 +113,7 @@ impl App {
     /// Where it is, as far as that is known. Of one that was never read it is noted: an invitation into the room is then
     /// known to be for this.
     async fn place_of(&self, name: &RoomOrAliasId) -> Result<Option<OwnedRoomId>, FollowError> {
-        if let Some(place) = self.bans.place(name.as_str()) {
+        if let Some(place) = self.bans.known.place(name.as_str()) {
             return Ok(Some(place));
         }
         let room: Option<OwnedRoomId> =
@@ -122,17 +122,17 @@ impl App {
                 (Err(_), Ok(alias)) => self.client.resolve_alias(&alias).await?,
                 (Err(_), Err(_)) => None,
             };
-        self.bans.note_unread(name.as_str(), room.clone());
+        self.bans.known.note_unread(name.as_str(), room.clone());
         Ok(room)
     }
 
     async fn keep_ban_list(self: &Arc<Self>, list: BanList) -> Result<(), StoreError> {
-        if self.bans.says(&list) {
+        if self.bans.known.says(&list) {
             return Ok(());
         }
         let kept = list.clone();
         let follow = move |app: &Arc<Self>, ()| {
-            app.bans.put(list);
+            app.bans.known.put(list);
             app.rules_changed();
         };
         self.write_and_follow(move |tx: &Tx<'_>| tx.put_ban_list(&kept), follow).await
@@ -140,7 +140,7 @@ impl App {
 
     /// Some have to go, some may come back; and where a tombstone leads may not be banned any more.
     fn rules_changed(&self) {
-        self.bans.sweep_all();
+        self.bans.to_sweep.all();
         self.upgraded.notify_one();
     }
 
@@ -148,9 +148,9 @@ impl App {
     async fn forget_unnamed(&self) -> bool {
         let named = |name: &String| self.settings.ban_lists.iter().any(|list| list.as_str() == name);
         let mut all = true;
-        for (name, at) in self.bans.places().into_iter().filter(|(name, _)| !named(name)) {
+        for (name, at) in self.bans.known.places().into_iter().filter(|(name, _)| !named(name)) {
             // a list under another name is not gone before it was read under that
-            if self.unread_lists().any(|unread| self.bans.may_be_at(unread.as_str(), &at)) {
+            if self.unread_lists().any(|unread| self.bans.known.may_be_at(unread.as_str(), &at)) {
                 continue;
             }
             if let Err(error) = self.forget(&name, &at).await {
@@ -162,7 +162,7 @@ impl App {
     }
 
     fn unread_lists(&self) -> impl Iterator<Item = &OwnedRoomOrAliasId> {
-        self.settings.ban_lists.iter().filter(|list| self.bans.place(list.as_str()).is_none())
+        self.settings.ban_lists.iter().filter(|list| self.bans.known.place(list.as_str()).is_none())
     }
 
     /// Left first: what is forgotten nobody tries to leave again.
@@ -170,7 +170,7 @@ impl App {
         self.leave_list(name, at).await?;
         let (name, gone) = (name.to_owned(), name.to_owned());
         let follow = move |app: &Arc<Self>, ()| {
-            app.bans.remove(&gone);
+            app.bans.known.remove(&gone);
             app.rules_changed();
         };
         Ok(self.write_and_follow(move |tx: &Tx<'_>| tx.drop_ban_list(&name), follow).await?)
@@ -180,7 +180,7 @@ impl App {
     /// people want it.
     async fn leave_list(&self, name: &str, at: &RoomId) -> Result<(), FollowError> {
         let is_there =
-            |list: &OwnedRoomOrAliasId| list.as_str() != name && self.bans.may_be_at(list.as_str(), at);
+            |list: &OwnedRoomOrAliasId| list.as_str() != name && self.bans.known.may_be_at(list.as_str(), at);
         if self.settings.ban_lists.iter().any(is_there) || self.rooms.by_id(at).is_some() {
             return Ok(());
         }

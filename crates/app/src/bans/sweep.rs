@@ -8,6 +8,7 @@ use parlour_matrix::{HsError, events::Power};
 use parlour_store::{ListedBan, Tx, Who};
 use ruma::{OwnedUserId, RoomId, UserId};
 
+use super::to_sweep::Noted;
 use crate::{app::App, live::RoomLive, tasks::FollowError};
 
 const REASON: &str = "Banned by a ban list that the operator of this bridge follows.";
@@ -17,25 +18,34 @@ impl App {
     pub(super) async fn sweep_rooms(self: Arc<Self>) {
         let mut all_at_ms = Some(self.now());
         while !self.tasks.stopping() {
-            let (told, came) = self.bans.take_to_sweep();
-            let all = told || all_at_ms.is_some_and(|at| at <= self.now());
-            let done = if all { self.sweep().await } else { self.ban_who_came(came).await };
+            let noted = self.bans.to_sweep.take();
+            let all = noted.all || all_at_ms.is_some_and(|at| at <= self.now());
+            let done = if all { self.sweep().await } else { self.sweep_places(noted).await };
             all_at_ms = all_at_ms.filter(|_| !all);
             if !done {
                 all_at_ms = all_at_ms.or(Some(self.now() + RETRY_MS));
             }
-            self.until_told(&self.bans.sweep, all_at_ms).await;
+            self.until_told(&self.bans.to_sweep.news, all_at_ms).await;
         }
     }
 
     /// `false`: something is left to do.
     async fn sweep(self: &Arc<Self>) -> bool {
-        let rules = self.bans.rules();
+        let rules = self.bans.known.rules();
         let mut all = self.lift_bans(&rules).await;
         for room in self.rooms.all() {
             all &= self.ban_listed(&room, &rules).await & self.leave_barred(&room).await;
             // many people and many patterns: others have their turn between rooms
             tokio::task::yield_now().await;
+        }
+        all
+    }
+
+    async fn sweep_places(&self, noted: Noted) -> bool {
+        let rules = self.bans.known.rules();
+        let mut all = self.ban_who_came(noted.came).await;
+        for room in noted.rooms.into_iter().filter_map(|room| self.rooms.get(room)) {
+            all &= self.ban_listed(&room, &rules).await;
         }
         all
     }
@@ -66,7 +76,7 @@ impl App {
 
     async fn ban_here(&self, room: &RoomLive, keeper: &UserId, user_id: OwnedUserId) -> bool {
         let ban = ListedBan { room: room.key, user_id };
-        if self.bans.is_done(&ban) || !may_ban(room, keeper, &ban.user_id) {
+        if self.bans.ours.is_done(&ban) || !may_ban(room, keeper, &ban.user_id) {
             return true;
         }
         done(self.ban_one(keeper, &room.room_id, ban).await)
@@ -77,10 +87,10 @@ impl App {
         let (noted, by) = (ban.clone(), self.by(Who::Bridge));
         self.store.write(move |tx: &Tx<'_>| tx.put_listed_ban(&noted)).await?;
         // before the answer: what comes meanwhile says otherwise
-        self.bans.note(&ban, true);
+        self.bans.ours.note(&ban, true);
         let banned = self.client.ban(keeper, room, &ban.user_id, Some(REASON)).await;
         if banned.is_err() {
-            self.bans.note(&ban, false);
+            self.bans.ours.note(&ban, false);
         }
         let is_final = banned.as_ref().err().is_some_and(HsError::is_final);
         let write = move |tx: &Tx<'_>| match is_final {
@@ -115,7 +125,7 @@ impl App {
                 lifted = Some(self.by(Who::Bridge));
             }
         }
-        self.bans.give_up(ban.room, &ban.user_id);
+        self.bans.ours.give_up(ban.room, &ban.user_id);
         Ok(self.store.write(move |tx: &Tx<'_>| tx.drop_listed_ban(&ban, lifted.as_ref())).await?)
     }
 

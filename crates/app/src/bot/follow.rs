@@ -58,9 +58,9 @@ impl App {
     /// Whether the bot is in.
     async fn follow_for_bot(self: &Arc<Self>, invitation: &BotInvitation) -> Result<bool, FollowError> {
         let (bot, room_id) = (self.settings.bot.clone(), &invitation.room_id);
-        if self.bans.is_list(room_id) {
+        if self.bans.known.is_list(room_id) {
             // it is there to read, and to nobody's service
-            self.bans.changed(room_id.clone(), self.now());
+            self.bans.due.changed(room_id.clone(), self.now());
             return Ok(false);
         }
         let welcome = self.settings.people.invites.allows(&invitation.invited_by, &self.settings.server_name)

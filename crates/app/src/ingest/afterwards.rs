@@ -16,6 +16,8 @@ pub(super) struct Afterwards {
     pub(super) bot_news: bool,
     /// Rooms in which a ban list changed, and how long it may rest.
     pub(super) ban_lists: BTreeMap<OwnedRoomId, i64>,
+    /// Rooms in which who keeps order may do more than before, or less.
+    pub(super) powers: BTreeSet<RoomKey>,
     /// Whom a list bans, and where they came.
     pub(super) barred: BTreeSet<(RoomKey, OwnedUserId)>,
     /// Rooms in which a word from elsewhere came late.
@@ -37,8 +39,11 @@ impl Afterwards {
         if self.bot_news {
             app.bot.news.notify_one();
         }
-        self.ban_lists.into_iter().for_each(|(list, rest_ms)| app.bans.changed(list, app.now() + rest_ms));
-        self.barred.into_iter().for_each(|(room, user)| app.bans.sweep_out(room, user));
+        self.ban_lists
+            .into_iter()
+            .for_each(|(list, rest_ms)| app.bans.due.changed(list, app.now() + rest_ms));
+        self.powers.into_iter().for_each(|room| app.bans.to_sweep.room(room));
+        self.barred.into_iter().for_each(|(room, user)| app.bans.to_sweep.came(room, user));
         self.late.into_iter().for_each(|room| app.late.came(room, app.now()));
         let Some(app) = app.me.upgrade() else { return };
         self.missing.into_iter().for_each(|room| app.pull_for_room(room));

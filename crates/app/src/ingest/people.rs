@@ -55,13 +55,13 @@ impl Planner<'_> {
     fn listed(&mut self, room: &RoomLive, by: &UserId, state: &Member, live: bool) {
         let comes = !matches!(state.membership, Membership::Leave | Membership::Ban);
         if comes {
-            self.app.bans.comes(room.key, &state.user);
+            self.app.bans.ours.comes(room.key, &state.user);
             if self.app.keeper(room).is_some() && self.app.is_barred(&state.user) {
                 self.afterwards.barred.insert((room.key, state.user.clone()));
             }
         }
         let by_moderator = live && *by != state.user && !self.app.is_ours(by);
-        if by_moderator && self.app.bans.give_up(room.key, &state.user) {
+        if by_moderator && self.app.bans.ours.give_up(room.key, &state.user) {
             // from here on it is theirs to lift
             let (room, user) = (room.key, state.user.clone());
             self.steps.push(Step::BanNotOurs(ListedBan { room, user_id: user }));
@@ -70,7 +70,7 @@ impl Planner<'_> {
 
     /// The list is to be read within that time.
     pub(super) fn list_changed(&mut self, room: &RoomId, rest_ms: i64) {
-        if self.app.bans.is_list(room) {
+        if self.app.bans.known.is_list(room) {
             let rest = self.afterwards.ban_lists.entry(room.to_owned()).or_insert(rest_ms);
             *rest = rest_ms.min(*rest);
         }

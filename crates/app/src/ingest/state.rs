@@ -66,6 +66,9 @@ impl Planner<'_> {
 
     pub(crate) fn power(&mut self, room: &Arc<RoomLive>, power: Power) {
         self.afterwards.bot_news |= self.app.bot.knows(room.key);
+        if self.app.keeper(room).is_some() && room.power().as_ref() != Some(&power) {
+            self.afterwards.powers.insert(room.key);
+        }
         if let Ok(json) = serde_json::to_string(&power) {
             self.steps.push(Step::Power { room: room.key, power: json });
         }

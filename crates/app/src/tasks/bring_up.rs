@@ -60,7 +60,7 @@ impl App {
         if before != Readiness::Ready {
             // the bot is there
             self.undressed.notify_one();
-            self.bans.news.notify_one();
+            self.bans.due.news.notify_one();
             tracing::info!("ready: agents can join");
         }
     }

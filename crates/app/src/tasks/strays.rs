@@ -43,7 +43,7 @@ impl App {
     /// We may have ended between our own word, that it is out, and the homeserver's. What the disk says counts: memory
     /// is ahead of it while the agents go before it.
     async fn is_bot_stray_in(&self, room: &RoomLive) -> bool {
-        let elsewhere = room.kind() == RoomKind::Lobby || self.bans.is_list(&room.room_id);
+        let elsewhere = room.kind() == RoomKind::Lobby || self.bans.known.is_list(&room.room_id);
         if elsewhere || self.bot.knows(room.key) || !self.bot_is_in(room) {
             return false;
         }

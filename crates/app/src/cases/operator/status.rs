@@ -15,7 +15,7 @@ impl App {
             private_rooms: of_kind(RoomKind::Private),
             devices: self.keyring.all().len(),
             way: self.keyring.way(),
-            ban_lists: self.bans.count(self.settings.ban_lists.len()),
+            ban_lists: self.bans.known.count(self.settings.ban_lists.len()),
         }
     }
 }
