@@ -1,4 +1,5 @@
-//! Steps of a longer command: each says what it is and how long it took, and the first that fails ends all.
+//! Steps of a longer command: each says what it is and how long it took, and the first that fails ends those that come
+//! after it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

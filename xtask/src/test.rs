@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use parlour_synapse::free_port;
 
 use crate::step::{cargo, has_nextest, run_step, synapse, target};
@@ -22,15 +22,25 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    /// Installs Synapse and people's clients, and builds the binary under test and all tests. The whole workspace at once, as the runs after
-    /// it do: a choice of packages would join other features and build the dependencies twice.
+    /// Installs Synapse and people's clients while the binary under test and all tests are built: one wants the network, the
+    /// other the cores. The whole workspace at once, as the runs after it do: a choice of packages would join other features
+    /// and build the dependencies twice.
     pub(crate) fn prepare() -> Result<Self> {
+        std::thread::scope(|scope| {
+            let mut build = cargo(&["build", "--workspace", "--bins", "--tests"]);
+            let built = scope.spawn(move || run_step("build", &mut build));
+            let ground = Self::install();
+            built.join().ok().context("the build panicked")??;
+            ground
+        })
+    }
+
+    fn install() -> Result<Self> {
         let venv = std::path::absolute(synapse()?)?;
         let clients = human::install()?;
         let schemathesis = python::venv("schemathesis-venv", SCHEMATHESIS)?;
         let hosts = mcp::install()?;
         browser::install()?;
-        run_step("build", &mut cargo(&["build", "--workspace", "--bins", "--tests"]))?;
         Ok(Self { venv, parlour: target()?.join("debug/parlour"), clients, schemathesis, hosts })
     }
 
@@ -73,7 +83,7 @@ fn with_nextest() -> Vec<(&'static str, Command)> {
     vec![("tests", cargo(&["nextest", "run", "--workspace"]))]
 }
 
-/// Stories that share two cores with a homeserver run one at a time, as `.config/nextest.toml` has it.
+/// Stories that share two cores with a homeserver run one at a time; `.config/nextest.toml` lets two of them wait at once.
 fn without_nextest() -> Vec<(&'static str, Command)> {
     let quick = ["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"];
     let but = ["--exclude", "parlour-tests", "--exclude", "parlour-synapse"];
