@@ -14,21 +14,19 @@ impl App {
     }
 
     /// The same for a puppet that is about to enter a room. Its device, where it needs one, is made while the homeserver
-    /// takes the name.
+    /// takes the name; each to its end, whatever becomes of the other.
     pub(crate) async fn make_puppet_for(
         &self,
         room: &RoomLive,
         user: &UserId,
         display_name: &str,
     ) -> Result<(), Fault> {
+        if !room.may_be_encrypted() {
+            return self.make_puppet(user, display_name).await;
+        }
         self.register_puppet(user).await?;
-        let device = async {
-            match room.may_be_encrypted() {
-                true => self.device_for_room(user).await,
-                false => Ok(()),
-            }
-        };
-        tokio::try_join!(self.name_puppet(user, display_name), device).map(drop)
+        let (named, made) = tokio::join!(self.name_puppet(user, display_name), self.device_for_room(user));
+        named.and(made)
     }
 
     async fn register_puppet(&self, user: &UserId) -> Result<(), Fault> {

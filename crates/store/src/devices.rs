@@ -121,6 +121,13 @@ impl Reader<'_> {
         query.query_row([user.as_str()], |row| Ok(device_row(row))).optional()?.transpose()
     }
 
+    /// Those that it had before, the oldest first.
+    pub fn devices_before(&self, user: &UserId) -> Result<Vec<DeviceRow>, StoreError> {
+        let query =
+            format!("SELECT {COLUMNS} FROM devices WHERE user_id = ?1 AND state = 'gone' ORDER BY account");
+        self.0.prepare_cached(&query)?.query_and_then([user.as_str()], device_row)?.collect()
+    }
+
     /// A puppet's sealed seeds.
     pub fn seeds(&self, user: &UserId) -> Result<Option<Vec<u8>>, StoreError> {
         let mut query = self.0.prepare_cached("SELECT seeds FROM identities WHERE user_id = ?1")?;

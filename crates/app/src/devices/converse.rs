@@ -1,9 +1,11 @@
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use parlour_matrix::{
     HsError,
     crypto::{CryptoError, Outgoing},
 };
+use serde_json::value::RawValue;
 
 use super::{DeviceError, Held, Slot};
 use crate::app::App;
@@ -32,19 +34,42 @@ impl App {
         slot: &Arc<Slot>,
         requests: Vec<Outgoing>,
     ) -> Result<(), DeviceError> {
-        self.run_known().await?;
         for request in requests {
-            let device = slot.device().ok_or(DeviceError::NoDevice)?;
-            let answer = self.client.carry(device.who(&slot.user), &request.call).await;
-            if let Err(error) = &answer {
-                self.device_refused(slot, error).await;
-            }
-            let answer = answer?;
-            let mut held = self.hold(slot).await?;
-            let taken = held.answer(&request, &answer).await;
-            self.after_call(&mut held, taken).await?;
+            self.carry_at_once(slot, vec![request]).await?;
         }
         Ok(())
+    }
+
+    /// The same of such as do not need each other's answers.
+    pub(super) async fn carry_at_once(
+        &self,
+        slot: &Arc<Slot>,
+        requests: Vec<Outgoing>,
+    ) -> Result<(), DeviceError> {
+        self.run_known().await?;
+        let device = slot.device().ok_or(DeviceError::NoDevice)?;
+        let calls = requests.iter().map(|request| self.client.carry(device.who(&slot.user), &request.call));
+        let answers = join_all(calls).await;
+        let mut all = Ok(());
+        for (request, answer) in requests.iter().zip(answers) {
+            all = all.and(self.take_answer(slot, request, answer).await);
+        }
+        all
+    }
+
+    async fn take_answer(
+        &self,
+        slot: &Arc<Slot>,
+        request: &Outgoing,
+        answer: Result<Box<RawValue>, HsError>,
+    ) -> Result<(), DeviceError> {
+        if let Err(error) = &answer {
+            self.device_refused(slot, error).await;
+        }
+        let answer = answer?;
+        let mut held = self.hold(slot).await?;
+        let taken = held.answer(request, &answer).await;
+        self.after_call(&mut held, taken).await
     }
 
     /// A device that the homeserver does not know any more is given up, and another one made.

@@ -54,10 +54,12 @@ impl App {
         let mut held = self.begun_device(slot).await?;
         let own_identity = seeds.is_none() || held.sealed_seeds().await.is_ok();
         if own_identity {
-            let requests = self.set_up(&mut held, slot).await?;
+            let mut requests = self.set_up(&mut held, slot).await?;
             drop(held);
             self.announce(slot).await?;
-            self.carry_requests(slot, requests).await?;
+            let signatures = requests.pop();
+            self.carry_at_once(slot, requests).await?;
+            self.carry_requests(slot, signatures.into_iter().collect()).await?;
             self.settle_in_conversation(slot).await?;
         } else {
             drop(held);
@@ -88,6 +90,12 @@ impl App {
 
     /// The device that was begun before, or a new one: its keys are on disk.
     async fn begun_device(&self, slot: &Arc<Slot>) -> Result<Held, DeviceError> {
+        if slot.device().is_none() {
+            // something failed between its row and its keys
+            let user = slot.user.clone();
+            let row = self.store.read(move |r| r.device_of(&user)).await?;
+            row.into_iter().for_each(|row| slot.put(self.keyring.device(&row)));
+        }
         if slot.device().is_some() {
             match self.hold(slot).await {
                 Err(DeviceError::Crypto(CryptoError::Lost)) => self.give_up_device(slot).await,
@@ -117,8 +125,8 @@ impl App {
     }
 
     async fn devices_before(&self, user: &UserId) -> Result<Vec<DeviceRow>, DeviceError> {
-        let all = self.store.read(|r| r.devices()).await?;
-        Ok(all.into_iter().filter(|d| d.user_id == *user && d.state == DeviceState::Gone).collect())
+        let user = user.to_owned();
+        Ok(self.store.read(move |r| r.devices_before(&user)).await?)
     }
 
     /// The first device's requests; its seeds are on disk with what they belong to.

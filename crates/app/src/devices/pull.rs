@@ -135,6 +135,8 @@ impl App {
             let Err(error) = self.pull_device(&slot).await else { return };
             tracing::info!(%error, user = %slot.user, "cannot pull keys yet");
         };
-        stream::iter(slots).for_each_concurrent(AT_ONCE, pull).await;
+        // the homeserver does not know of one that is still made
+        let live = slots.into_iter().filter(|slot| slot.is_live());
+        stream::iter(live).for_each_concurrent(AT_ONCE, pull).await;
     }
 }

@@ -18,6 +18,9 @@ async fn a_puppet_has_one_device_and_never_the_same_again() {
     let all = store.read(|r| r.devices()).await.unwrap();
     let states: Vec<_> = all.iter().map(|d| (d.device_id.as_str(), d.state)).collect();
     assert_eq!(states, [("ONE", DeviceState::Gone), ("TWO", DeviceState::Making)]);
+    let before = store.read(move |r| r.devices_before(ada)).await.unwrap();
+    assert_eq!(before.iter().map(|d| d.account).collect::<Vec<_>>(), [first]);
+    assert!(store.read(|r| r.devices_before(user_id!("@bo:x"))).await.unwrap().is_empty());
 }
 
 #[tokio::test]

@@ -72,8 +72,8 @@ impl Machine {
         Ok(machine)
     }
 
-    /// The three requests of a puppet's first device, in their order: its keys, its cross-signing keys, its signatures.
-    /// Makes the cross-signing identity the first time, and gives the same one again after a start in between.
+    /// The three requests of a puppet's first device: its keys and its cross-signing keys, which need nothing of each other,
+    /// and last the signatures, for which the homeserver has to have both. Makes the cross-signing identity the first time, and gives the same one again after a start in between.
     ///
     /// # Errors
     /// See [`CryptoError`].
