@@ -20,15 +20,16 @@ use crate::{
 const QUERY: &str = "wait=30&limit=50";
 /// One of so many messages names an agent.
 const NAMES_ONE_IN: u64 = 20;
-/// What is switched on in each stretch. That which the others are held against comes first and last, as a young
-/// homeserver still has work of its own in the background that becomes less.
+/// What is switched on in each stretch. That which the others are held against comes first, in between and last, as a young
+/// homeserver still has work of its own in the background that becomes less; on both sides of what has a target.
 const OFF: (&str, [bool; 3]) = ("off", [false; 3]);
-const STRETCHES: [(&str, [bool; 3]); 6] = [
+const STRETCHES: [(&str, [bool; 3]); 7] = [
+    OFF,
+    ("all", [true, true, true]),
     OFF,
     ("presence", [true, false, false]),
     ("receipts", [false, true, false]),
     ("typing", [false, false, true]),
-    ("all", [true, true, true]),
     OFF,
 ];
 /// Until all wait and all are shown; and a minute after its start the bridge looks through rooms for what it missed.
