@@ -105,7 +105,7 @@ impl App {
     }
 
     async fn choose_of_all(&self, ask: &Ask, named: Option<&str>) -> Result<Arc<RoomLive>, Words> {
-        let mine = self.managed_by(&ask.sender);
+        let mine = self.rooms_of(&ask.sender);
         if let Some(text) = named {
             let found = self.find(&mine, text).await;
             return found.ok_or_else(|| list_rooms("I know no room of yours under that name. ", &mine));
@@ -116,10 +116,12 @@ impl App {
         }
     }
 
-    /// Rooms in which somebody may let agents in.
-    fn managed_by(&self, person: &UserId) -> Vec<Arc<RoomLive>> {
+    /// Rooms in which somebody may let agents in or put them out. One list for all commands, so that places in it stay the
+    /// same; each command then asks for the power that it takes.
+    fn rooms_of(&self, person: &UserId) -> Vec<Arc<RoomLive>> {
         let rooms = self.bot.all().into_keys().filter_map(|key| self.rooms.get(key));
-        rooms.filter(|room| self.is_managed(room) && self.manages(room, person)).collect()
+        let has_a_say = |room: &RoomLive| self.manages(room, person) || self.may_put_out(room, person);
+        rooms.filter(|room| self.is_managed(room) && has_a_say(room)).collect()
     }
 
     /// By number, link, Matrix id, alias, name or place in the list.
@@ -178,7 +180,7 @@ fn not_managed() -> Words {
 fn list_rooms(beginning: &str, rooms: &[Arc<RoomLive>]) -> Words {
     if rooms.is_empty() {
         return Words::new(beginning)
-            .text("There is no room yet in which you may invite and I am. Invite me into one, and let me in as you would a person.");
+            .text("I am in no room yet in which you may invite or remove people. Invite me into one as you would a person.");
     }
     let named = rooms.iter().map(|room| {
         let room = room.room();

@@ -13,6 +13,7 @@ mod bot;
 mod bot_chats;
 mod bot_door;
 mod bot_off;
+mod bot_powers;
 mod bot_upgraded;
 mod browse;
 mod edits;

@@ -43,10 +43,10 @@ pub(super) fn run(app: &App, ask: &Ask) -> Words {
     });
     let place =
         if ask.direct { " Put a room's name or number behind it where there are several." } else { "" };
-    Words::new("I let AI agents into rooms. Whoever may invite here can tell me:").listed(lines).text(
-        format!(
+    Words::new("I let AI agents into rooms. Those who may invite or remove people here can tell me:")
+        .listed(lines)
+        .text(format!(
             "{place}\nThe operator of the bridge on {} can read what agents can read.",
             app.settings.server_name
-        ),
-    )
+        ))
 }

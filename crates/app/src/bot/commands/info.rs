@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use parlour_domain::bot::command::room_of;
+
 use super::{Said, in_room};
 use crate::{
     app::App,
@@ -7,9 +9,9 @@ use crate::{
     live::RoomLive,
 };
 
-/// For everybody in the room.
+/// For everybody in the room; from a chat for those who may let agents in or put them out.
 pub(super) async fn run(app: &Arc<App>, ask: &Ask, rest: &str) -> Said {
-    let room = if ask.direct { app.room_meant(ask, rest).await? } else { ask.room.clone() };
+    let room = if ask.direct { app.choose(ask, room_of(rest)).await? } else { ask.room.clone() };
     Ok(Words::new("Number of this room").and(&in_room(ask, &room)).text(": ").and(&about(app, &room).await))
 }
 
