@@ -1,7 +1,7 @@
 //! What the homeserver brings, in whatever shape.
 
 use parlour_domain::limits::ROOM_HISTORY;
-use parlour_testkit::{Agent, Bridge, Texts, browse};
+use parlour_testkit::{Agent, Bridge, Texts, browse, homeserver::BOT};
 use serde_json::{Value, json};
 
 async fn scene() -> (Bridge, Agent, String) {
@@ -19,8 +19,29 @@ fn event(id: &str, room: &str, text: &str) -> Value {
 }
 
 #[tokio::test]
+async fn who_and_what_is_ours_is_told_from_memory() {
+    let (bridge, agent, _) = scene().await;
+    let (reads, calls) = (bridge.counted("parlour_store_reads_total"), bridge.hs.all_calls());
+    for (about, status) in [
+        (&*format!("users/{}", agent.user_id), 200),
+        (&*format!("users/{BOT}"), 200),
+        ("users/@agent_nobody:example.org", 404),
+        ("users/@ada:example.org", 404),
+        ("rooms/%23lobby:example.org", 200),
+        ("rooms/%23nowhere:example.org", 404),
+        ("rooms/%23lobby:example.com", 404),
+    ] {
+        assert_eq!(bridge.hs.ask(about).await, Some(status), "{about}");
+    }
+    assert_eq!((bridge.counted("parlour_store_reads_total"), bridge.hs.all_calls()), (reads, calls));
+}
+
+#[tokio::test]
 async fn poison_among_good_events_is_left_out() {
     let (bridge, agent, lobby) = scene().await;
+    let counted =
+        || ["poison_events", "malformed_entries"].map(|n| bridge.counted(&format!("parlour_{n}_total")));
+    let [poison, malformed] = counted();
     let mut nested = json!("deep");
     for _ in 0..100 {
         nested = json!([nested]);
@@ -48,6 +69,8 @@ async fn poison_among_good_events_is_left_out() {
     assert_eq!(bridge.hs.push_transaction("p", &json!({"events": events})).await, Some(200));
     bridge.caught_up().await;
     assert_eq!(agent.look().await.unwrap().texts(), ["one", "odd but said", "a\u{fffd}b", "two"]);
+    let [more_poison, more_malformed] = counted();
+    assert!(more_poison > poison && more_malformed > malformed, "both are counted");
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use parlour_app::{request::Join, runtime::Chance, view::Entered};
 use parlour_domain::{fault::Code, quota::MINUTE_MS, source::Source};
 use parlour_testkit::{Bridge, Call, Mishap, SeededChance, When, eventually_is, join};
 use rstest::rstest;
+use serde_json::json;
 
 use crate::support::{code, pass_until, refused, two_lobbies};
 
@@ -19,6 +20,17 @@ async fn an_agent_is_in_the_lobby_under_its_name_and_number() {
     assert_eq!(shown.as_deref(), Some(&*agent.display_name), "people see the name from the join on");
     assert!(agent.token.starts_with("test_") && agent.token.len() == "test_".len() + 43);
     assert_eq!(bridge.lobbies()[0].online, 1);
+}
+
+/// The bridge may have died after making it.
+#[tokio::test]
+async fn a_puppet_that_is_there_already_is_ours() {
+    let bridge = Bridge::start().await;
+    let body = json!({"errcode": "M_USER_IN_USE", "error": "taken"}).to_string();
+    bridge.hs.next(Call::Register, Mishap::Answer { when: When::After, status: 400, headers: vec![], body });
+    let agent = bridge.join("Robin").await;
+    let shown = bridge.hs.name_in(&bridge.lobby(), agent.user_id.as_str());
+    assert_eq!(shown.as_deref(), Some(&*agent.display_name));
 }
 
 /// Always the same number to begin with.

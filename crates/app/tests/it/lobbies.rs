@@ -189,6 +189,19 @@ async fn a_homeserver_that_does_not_know_us() {
     bridge.not_ready_for("does not take us for its appservice").await;
 }
 
+/// With it the homeserver begins to bring what piled up.
+#[tokio::test]
+async fn the_ping_comes_first() {
+    let mut bridge = Bridge::prepare(|_| {}).await;
+    let ping = bridge.hs.hold(Call::Ping, When::Before);
+    bridge.boot().await;
+    ping.arrived().await;
+    let others = [Call::Register, Call::ResolveAlias, Call::CreateRoom].map(|call| bridge.hs.calls(call));
+    assert_eq!(others, [0; 3]);
+    ping.release();
+    pass_until(&bridge, "it is ready", || bridge.readiness() == Readiness::Ready).await;
+}
+
 #[tokio::test]
 async fn a_room_that_was_made_but_not_answered_is_found_by_its_alias() {
     let mut bridge = Bridge::prepare(|_| {}).await;

@@ -1,12 +1,14 @@
 //! Transactions that never came: found out, fetched, and told where too much is gone.
 
-use parlour_app::runtime::Clock;
+use parlour_app::{Shown, runtime::Clock};
 use parlour_testkit::{Agent, Bridge, Call, Mishap, Texts, When, browse};
+use serde_json::json;
 
-use crate::support::pass_until;
+use crate::support::{encrypted_room, pass_until};
 
 async fn scene() -> (Bridge, Agent, String) {
-    let bridge = Bridge::start().await;
+    // whose clock has nothing to do with what is looked for
+    let bridge = Bridge::with(|s| s.settings.people.shown = Shown::default()).await;
     let agent = bridge.join("Robin").await;
     bridge.caught_up().await;
     agent.look().await.unwrap();
@@ -84,10 +86,15 @@ async fn what_is_only_late_is_waited_for() {
     bridge.hs.release_transactions();
     bridge.caught_up().await;
     let looks = bridge.hs.calls(Call::Messages);
-    bridge.clock.advance(500);
-    // housekeeping, and the one look for what was left behind
-    let nobody_looks =
-        || bridge.clock.sleepers().len() == 2 && bridge.clock.sleepers()[0] > bridge.clock.now_ms() + 500;
+    let nobody_looks = || {
+        let (now, sleepers) = (bridge.clock.now_ms(), bridge.clock.sleepers());
+        if sleepers.first().is_some_and(|at| *at <= now + 500) {
+            bridge.clock.advance(500);
+            return false;
+        }
+        // what is left is the one look for what was left behind
+        sleepers.contains(&(now + 15_000))
+    };
     parlour_testkit::eventually_is("nobody looks for it any more", nobody_looks).await;
     assert_eq!(agent.look().await.unwrap().texts(), ["late"]);
     assert_eq!(bridge.hs.calls(Call::Messages), looks, "there was nothing to fetch");
@@ -279,4 +286,31 @@ async fn the_very_first_message_lost_before_an_own_one_is_not_from_before_the_jo
     arrived(&bridge, &agent, 1).await;
     let inbox = agent.look().await.unwrap();
     assert_eq!((inbox.texts(), inbox.messages[0].before_join), (vec!["lost".to_owned()], false));
+}
+
+/// On the first word that comes five minutes later, and once: that is acknowledged with it.
+#[tokio::test]
+async fn what_nobody_could_read_is_a_gap() {
+    let bridge = Bridge::start().await;
+    let (ada, agent) = (bridge.hs.person("ada"), bridge.join("Robin").await);
+    let room = encrypted_room(&ada, &agent).await;
+    agent.look().await.unwrap();
+    let before = ada.say(&room, "one");
+    let ciphertext = format!("AwgAEhAA{}", "A".repeat(116));
+    let sealed =
+        json!({"algorithm": "m.megolm.v1.aes-sha2", "ciphertext": ciphertext, "session_id": "A".repeat(43)});
+    ada.send(&room, "m.room.encrypted", sealed);
+    bridge.caught_up().await;
+    bridge.clock.advance(5 * 60_000);
+    let next = ada.say(&room, "two");
+    bridge.caught_up().await;
+    let inbox = agent.look().await.unwrap();
+    let gaps: Vec<_> =
+        inbox.gaps.iter().map(|gap| (gap.reason.as_str(), gap.before_event_id.as_str())).collect();
+    assert_eq!(gaps, [("undecryptable", next.as_str())]);
+    assert_eq!(inbox.gaps[0].after_event_id.as_ref().map(|id| id.as_str()), Some(&*before));
+    agent.ack(&next).await.unwrap();
+    ada.say(&room, "three");
+    bridge.caught_up().await;
+    assert!(agent.look().await.unwrap().gaps.is_empty());
 }

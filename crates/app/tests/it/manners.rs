@@ -100,25 +100,31 @@ async fn typing_from_the_handing_over_to_the_answer() {
     until(&bridge, "it has said it", |shown| shown.contains(&off)).await;
 }
 
+#[rstest]
+#[case::by_name(false)]
+#[case::by_reply(true)]
 #[tokio::test]
-async fn in_a_crowd_only_who_is_meant_types() {
+async fn in_a_crowd_only_who_is_meant_types(#[case] by_reply: bool) {
     let (bridge, ada) = showing(|s| s.settings.limits.lobby_entries_per_source_hour = 99).await;
-    let mut agents = vec![];
-    for n in 0..11 {
-        agents.push(settled(&bridge, &format!("Robin {n}")).await);
+    let meant = settled(&bridge, "Wren").await;
+    let said = meant.say("ask me").await.unwrap().event_id.unwrap();
+    bridge.caught_up().await;
+    let mut waits = vec![begin(&bridge, &meant, wait(30)).await];
+    for n in 0..10 {
+        let agent = settled(&bridge, &format!("Robin {n}")).await;
+        waits.push(begin(&bridge, &agent, wait(30)).await);
     }
-    let mut waits = vec![];
-    for agent in &agents {
-        waits.push(begin(&bridge, agent, wait(30)).await);
-    }
-    ada.say_to(&bridge.lobby(), &who(&agents[3]), "you there");
+    match by_reply {
+        true => ada.reply(&bridge.lobby(), said.as_str(), "you there"),
+        false => ada.say_to(&bridge.lobby(), &who(&meant), "you there"),
+    };
     for waiting in waits {
         waiting.await.unwrap();
     }
-    until(&bridge, "one types", |shown| shown.contains(&Typing(who(&agents[3]), true))).await;
+    until(&bridge, "one types", |shown| shown.contains(&Typing(who(&meant), true))).await;
     bridge.clock.advance(1_000);
     let typing: Vec<_> = bridge.hs.shown().into_iter().filter(|s| matches!(s, Typing(..))).collect();
-    assert_eq!(typing, [Typing(who(&agents[3]), true)]);
+    assert_eq!(typing, [Typing(who(&meant), true)]);
 }
 
 /// Whose receipt somebody waits for is not kept waiting by those who only listen.

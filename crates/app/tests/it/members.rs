@@ -1,6 +1,6 @@
 //! People come and go, agents are removed, names change.
 
-use parlour_domain::fault::Code;
+use parlour_domain::{agent::Author, fault::Code};
 use parlour_testkit::{Bridge, Texts, browse};
 
 use crate::support::{code, generous, two_lobbies};
@@ -83,6 +83,19 @@ async fn a_name_is_the_one_it_was_said_under() {
     let inbox = agent.look().await.unwrap();
     let names: Vec<&str> = inbox.messages.iter().map(|m| m.message.author.display_name()).collect();
     assert_eq!(names, ["ada", "Ada Lovelace", "Ada Lovelace"]);
+}
+
+#[tokio::test]
+async fn a_persons_picture_comes_with_their_words() {
+    let bridge = Bridge::start().await;
+    let (ada, agent) = (bridge.hs.person("ada"), bridge.join("Robin").await);
+    bridge.hs.has_picture(&ada.user_id, "mxc://example.org/ada");
+    ada.join(&bridge.lobby());
+    ada.say(&bridge.lobby(), "hello");
+    bridge.caught_up().await;
+    let inbox = agent.look().await.unwrap();
+    let Author::Person { avatar_url, .. } = &inbox.messages[0].message.author else { panic!("a person") };
+    assert_eq!(avatar_url.as_deref(), Some("mxc://example.org/ada"));
 }
 
 #[tokio::test]

@@ -2,10 +2,10 @@
 
 use parlour_app::request::Send;
 use parlour_domain::fault::Code;
-use parlour_testkit::{Agent, Bridge, Call, Texts, browse, eventually, homeserver::RoomSetup, named};
+use parlour_testkit::{Agent, Bridge, Call, Texts, browse, named};
 use rstest::rstest;
 
-use crate::support::{code, id, refused, text, two_lobbies};
+use crate::support::{code, encrypted_room, id, refused, text, two_lobbies};
 
 /// Everything about it is wrong but what the parameters put right, from the first check on.
 fn wrong_from(check: usize) -> Send {
@@ -57,11 +57,7 @@ async fn the_order_of_checks() {
 async fn encryption_has_its_place_in_the_order() {
     let bridge = Bridge::start().await;
     let (ada, agent) = (bridge.hs.person("ada"), bridge.join("Robin").await);
-    let setup = RoomSetup { encrypted: true, join_rule: "invite", ..RoomSetup::default() };
-    let room = ada.make_room(&setup);
-    ada.invite(&room, agent.user_id.as_str());
-    let inside = || async { (agent.me().await.unwrap().rooms.len() == 2).then_some(()) };
-    eventually("it is in", inside).await;
+    let room = encrypted_room(&ada, &agent).await;
     for check in 0..7 {
         let expected = match check {
             0 => (Code::RoomNotJoined, "roomId"),

@@ -7,7 +7,7 @@ use parlour_app::{
     view::Inbox,
 };
 use parlour_domain::fault::{Code, Fault};
-use parlour_testkit::{Agent, Bridge, Pending, Setup, lobby};
+use parlour_testkit::{Agent, Bridge, Pending, Person, Setup, eventually, homeserver::RoomSetup, lobby};
 
 /// The fault's code, and the field it names.
 pub(crate) fn refused<T: Debug>(answer: Result<T, Fault>) -> (Code, String) {
@@ -52,6 +52,16 @@ pub(crate) async fn pass_until(bridge: &Bridge, what: &str, mut is: impl FnMut()
         is
     })
     .await;
+}
+
+/// An encrypted room of a person's, into which she has brought an agent of the lobby.
+pub(crate) async fn encrypted_room(ada: &Person, agent: &Agent) -> String {
+    let setup = RoomSetup { encrypted: true, join_rule: "invite", ..RoomSetup::default() };
+    let room = ada.make_room(&setup);
+    ada.invite(&room, agent.user_id.as_str());
+    let inside = || async { (agent.me().await.unwrap().rooms.len() == 2).then_some(()) };
+    eventually("it is in", inside).await;
+    room
 }
 
 /// A wait that is really waiting.

@@ -103,6 +103,18 @@ async fn more_than_fits() {
     assert_eq!((one.texts(), one.remaining), (vec!["1".to_owned()], 6));
 }
 
+#[tokio::test]
+async fn no_more_than_fifty_at_once() {
+    let bridge = Bridge::start().await;
+    let (ada, agent) = (bridge.hs.person("ada"), settled(&bridge, "Robin").await);
+    for n in 0..60 {
+        ada.say(&bridge.lobby(), &n.to_string());
+    }
+    bridge.caught_up().await;
+    let inbox = agent.wait(Wait { limit: Some(99), ..wait(0) }).await.unwrap();
+    assert_eq!((inbox.messages.len(), inbox.remaining), (50, 10));
+}
+
 #[rstest]
 #[case(Wait { settle: Some(31), ..wait(1) }, "settle")]
 #[case(Wait { digest: Some(0), ..wait(1) }, "digest")]

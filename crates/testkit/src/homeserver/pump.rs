@@ -75,6 +75,13 @@ impl FakeHomeserver {
         request.body(body).send().await.ok().map(|a| a.status().as_u16())
     }
 
+    /// Asks the appservice whether it has a user or a room alias: `users/ID` or `rooms/ALIAS`.
+    pub async fn ask(&self, about: &str) -> Option<u16> {
+        let appservice = self.look(|w| w.appservice.clone());
+        let url = format!("http://{appservice}/_matrix/app/v1/{about}");
+        self.0.http.get(url).bearer_auth(HS_TOKEN).send().await.ok().map(|a| a.status().as_u16())
+    }
+
     /// Brings a transaction and hangs up without waiting for the answer, as a homeserver does that dies.
     pub async fn push_and_hang_up(&self, txn_id: &str, body: &Value) {
         let (appservice, body) = (self.look(|w| w.appservice.clone()), body.to_string());
