@@ -38,7 +38,6 @@ pub use browser::{Browser, Look, Tab};
 pub use event_stream::{EventStream, StreamEvent};
 pub use http::{Answer, encode};
 pub use human::{Client, Human};
-pub use in_clear::nothing_in_clear;
 pub use keys::{Keys, keys_of};
 pub use person::Person;
 pub use proxy::{Fault, Proxy};

@@ -187,7 +187,7 @@ impl Stack {
         }
         self.check_log()?;
         self.check_database()?;
-        nothing_in_clear(&self.synapse, self.names)?;
+        nothing_in_clear(&self.synapse, &self.bridge.database()?, self.names)?;
         self.told = true;
         Ok(())
     }
@@ -213,7 +213,21 @@ impl Stack {
             ensure!(integrity == "ok", "integrity_check of {}: {integrity}", path.display());
             let orphans = database.prepare("PRAGMA foreign_key_check")?.query([])?.next()?.is_some();
             ensure!(!orphans, "foreign_key_check of {} found a row that points nowhere", path.display());
+            self.check_file(&path)?;
+            self.check_file(&path.with_extension("db-wal"))?;
         }
+        Ok(())
+    }
+
+    /// Tokens and codes, which have no blanks, lie nowhere in clear; codes not without their hyphens either.
+    fn check_file(&self, path: &Path) -> Result<()> {
+        let Ok(bytes) = std::fs::read(path) else { return Ok(()) };
+        let text = String::from_utf8_lossy(&bytes);
+        let secrets = self.secrets.lock();
+        let mut secrets = secrets.iter().filter(|secret| !secret.contains(' '));
+        let lies_there =
+            |secret: &String| text.contains(secret.as_str()) || text.contains(&secret.replace('-', ""));
+        ensure!(!secrets.any(lies_there), "a secret lies in clear in {}", path.display());
         Ok(())
     }
 }

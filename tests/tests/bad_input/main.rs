@@ -22,8 +22,9 @@ use common::text;
 const SEND: &str = "/v1/network-agents/me/messages";
 const JSON: &str = "Content-Type: application/json\r\n";
 
-/// Stands for message text in all that is sent here; no log line may have it.
-const SECRET_TEXT: &str = "xyzzy-secret-words";
+/// Stands for message text in all that is sent here; no log line may have it. With blanks, as text has: without it would be
+/// a token or a code.
+const SECRET_TEXT: &str = "xyzzy secret words";
 
 async fn set_up() -> Result<(Stack, Agent, Person)> {
     let stack = Stack::start(Plan::default()).await?;

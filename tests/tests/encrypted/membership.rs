@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use anyhow::{Result, ensure};
-use parlour_tests::{Client, Devices, Plan};
+use parlour_tests::{Agent, Client, Devices, Plan, encode};
 use reqwest::Method;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -58,13 +58,29 @@ async fn an_agent_is_removed_and_let_back_in() -> Result<()> {
         .send(&json!({"text": "from outside", "roomId": room.id}))
         .await?
         .refusal(404, "room_not_joined")?;
+    outside_nothing_is_told(&trio.guest, &event_id, away).await?;
 
     trio.guest_comes_back().await?;
-    let hidden = [(event_id, away), (from_owner, "said by the owner meanwhile")];
+    let hidden = [(event_id.clone(), away), (from_owner, "said by the owner meanwhile")];
     reads_nothing_of(&trio.guest, &hidden).await?;
+    world.note("an answer to what it missed");
+    let answer = json!({"room": room.id, "text": "an answer to what it missed", "replyTo": event_id});
+    let event_id = trio.ada.send(answer).await?;
+    let message = agent_reads(&trio.guest, &event_id, "an answer to what it missed").await?;
+    ensure!(message.get("replyTo").is_none(), "an excerpt of what it may not see: {message}");
     trio.all_talk("new times").await?;
     reads_nothing_of(&trio.guest, &hidden).await?;
     trio.world.finish(&trio.room.id, &[&trio.ada]).await
+}
+
+async fn outside_nothing_is_told(agent: &Agent, event_id: &str, words: &str) -> Result<()> {
+    let inbox = agent.wait("wait=0&limit=50&wake=all&settle=0").await?.expect(200)?;
+    ensure!(!inbox.to_string().contains(words), "{inbox}");
+    let history = format!("/me/rooms/{}/messages?limit=50", encode(&agent.room));
+    agent.get(&history).await?.refusal(404, "room_not_joined")?;
+    let found = agent.look_up(&[event_id]).await?;
+    ensure!(found["messages"] == json!([]), "looked up: {found}");
+    Ok(())
 }
 
 /// The person and the newcomer speak as soon as they see each other.

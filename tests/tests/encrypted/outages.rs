@@ -50,6 +50,38 @@ async fn a_person_speaks_while_the_bridge_is_down(
     trio.finish().await
 }
 
+/// The homeserver's token is not the one that the bridge was given: a transaction that was refused comes again without the
+/// keys in it.
+#[tokio::test(flavor = "multi_thread")]
+async fn transactions_with_words_and_keys_are_refused_for_a_while() -> Result<()> {
+    let trio = Trio::start(Plan::default()).await?;
+    let bridge = &trio.world.stack.bridge;
+    trio.all_talk("before it refuses").await?;
+    let file = trio.world.stack.folder().join("registration.yaml");
+    let good = std::fs::read_to_string(&file)?;
+    let token = trio.world.stack.hs_token()?;
+    bridge.stop().await?;
+    std::fs::write(&file, good.replace(&token, &"0123456789abcdef".repeat(4)))?;
+    bridge.start()?;
+    bridge.not_ready_because("hs_token").await?;
+    let mut said = Vec::new();
+    for words in ["said to deaf ears", "said to deaf ears again"] {
+        trio.ada.obey("new_session", json!({"room": trio.room.id})).await?;
+        said.push((trio.world.human_says(&trio.ada, &trio.room.id, words).await?, words));
+    }
+    bridge.stop().await?;
+    std::fs::write(&file, good)?;
+    bridge.start()?;
+    bridge.ready().await?;
+    for agent in trio.agents() {
+        for (event_id, words) in &said {
+            agent_reads(agent, event_id, words).await?;
+        }
+    }
+    trio.all_talk("what was refused").await?;
+    trio.finish().await
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn synapse_restarts_in_the_middle_of_an_encrypted_talk() -> Result<()> {
     let trio = Trio::start(Plan::default()).await?;

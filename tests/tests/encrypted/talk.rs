@@ -11,6 +11,8 @@ use crate::world::{Trio, agent_reads, person_reads, signed_device};
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_its_guest_and_a_person_talk() -> Result<()> {
     let trio = Trio::start(Plan::default()).await?;
+    let create = trio.ada.raw.state(&trio.room.id, "m.room.create").await?;
+    ensure!(create["room_version"] == "12", "another version: {create}");
     trio.all_talk("the weather").await?;
     every_device_is_signed(&trio).await?;
     has_found(&trio, "pushed").await?;
