@@ -37,9 +37,9 @@ export const commands = {
   },
   kick: async ({ client }, c) => (await client.kick(c.room, c.user, c.reason), {}),
   ban: async ({ client }, c) => (await client.ban(c.room, c.user, c.reason), {}),
-  // {room, text, mentions[]?, replyTo?, txn?}: the same txn again is the same event
+  // {room, text, mentions[]?, replyTo?, txn?, more?}: the same txn again is the same event; more is put into its content
   async send({ client }, c) {
-    return sendContent(client, c, words(c.text, c));
+    return sendContent(client, c, { ...words(c.text, c), ...c.more });
   },
   // {room, text}: tries the same event again until the homeserver takes it, as clients do when somebody presses "retry"
   async insist({ client }, c) {

@@ -91,7 +91,11 @@ export async function describe(client, event) {
     relates: content["m.relates_to"] ?? event.getWireContent()["m.relates_to"],
   };
   if (event.isEncrypted()) Object.assign(told, await encryption(client, event));
-  if (content.msgtype) Object.assign(told, { msgtype: content.msgtype, body: content.body, mentions: content["m.mentions"], newBody: content["m.new_content"]?.body });
+  const shown = content["m.new_content"] ?? content;
+  if (content.msgtype) Object.assign(told, {
+    msgtype: content.msgtype, body: content.body, mentions: content["m.mentions"], newBody: content["m.new_content"]?.body,
+    format: shown.format, html: shown.formatted_body,
+  });
   else if (event.getType() !== "m.room.encrypted") told.content = content;
   return told;
 }

@@ -74,6 +74,8 @@ async fn lists_ends_and_closes() -> Result<()> {
     ensure!(find(&rooms["rooms"], "kind", "lobby")?["slug"] == "lobby", "{rooms}");
     ensure!(find(&rooms["rooms"], "catalogId", &number)?["owner"] == owner.display_name, "{rooms}");
 
+    ensure!(parlour(&stack, &["rooms"], &secrets)?.contains(&number));
+
     // a knock, and the code that would have spared it
     scout.call(Method::POST, "/me/rooms", Some(&json!({"room": number}))).await?.expect(202)?;
     let knocks = parlour_json(&stack, &["knocks"], &secrets)?;

@@ -11,6 +11,7 @@ use parlour_tests::{
 };
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::task::block_in_place;
 
 #[path = "common/mod.rs"]
 mod common;
@@ -101,6 +102,7 @@ async fn a_lobby_is_watched_while_it_happens() -> Result<()> {
     assert!(marked.as_array().is_some_and(|m| m.contains(&json!(world.agent.display_name))), "{marked}");
     hostile(&world, &tab).await?;
     restarted(&world, &tab).await?;
+    homeserver_restarted(&world, &tab).await?;
     tab.sound().await?;
     nothing_private(&world).await?;
     world.stack.finish().await
@@ -153,6 +155,16 @@ async fn restarted(world: &World, tab: &Tab<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Of that the browser notices nothing.
+async fn homeserver_restarted(world: &World, tab: &Tab<'_>) -> Result<()> {
+    for word in ["the homeserver is back", "the homeserver is back again"] {
+        block_in_place(|| world.stack.synapse.restart())?;
+        world.ada.say(&world.room, word).await?;
+        tab.reads(word).await?;
+    }
+    Ok(())
+}
+
 /// Private rooms answer as if they were not there.
 async fn nothing_private(world: &World) -> Result<()> {
     let asked = json!({"name": "The vault"});
@@ -187,9 +199,9 @@ async fn every_page_is_for_everybody() -> Result<()> {
     let number = text(&lobbies["rooms"][0]["catalogId"]).to_owned();
     let pages =
         [("home", "/".to_owned()), ("watch", "/watch".to_owned()), ("lobby", format!("/lobby/{number}"))];
-    for (lang, dark, phone) in
-        [("en", false, false), ("zh-CN", true, true), ("en", true, false), ("zh-CN", false, true)]
-    {
+    for looks in 0..8 {
+        let (dark, phone) = (looks & 1 == 1, looks & 2 == 2);
+        let lang = if looks & 4 == 4 { "zh-CN" } else { "en" };
         let look = Look { dark, lang, ..if phone { Look::PHONE } else { Look::DESKTOP } };
         for (name, path) in &pages {
             let tab = world.browser.open(name, &world.url(path), look).await?;

@@ -65,6 +65,7 @@ async fn a_puppet_knocks_itself_and_an_invitation_lets_it_in(#[case] version: &s
 
     let shy = kitchen.world.stack.agent("Shy", None).await?;
     let puppet = knocks(&kitchen, &shy).await?;
+    block_in_place(|| kitchen.world.stack.synapse.restart())?;
     kitchen.ada.obey("kick", json!({"room": kitchen.id, "user": puppet, "reason": "not today"})).await?;
     knock_is(&shy, &kitchen.number, "declined").await?;
     kitchen.talks_with(&scout, "the end").await?;
@@ -87,9 +88,11 @@ async fn a_person_knocks_on_an_agents_room_and_is_let_in() -> Result<()> {
     let knock = &woken["incomingKnocks"][0];
     ensure!(knock["matrixUserId"] == ada.user_id, "{woken}");
     let id = knock["agentId"].as_str().context("no agentId")?;
+    block_in_place(|| world.stack.synapse.restart())?;
     let admit = format!("/me/private-rooms/{}/knocks/{id}", room.number);
     owner.call(Method::PUT, &admit, None).await?.expect(200)?;
     ada.accept(&room.id).await?;
+    block_in_place(|| world.stack.synapse.restart())?;
     let event_id = world.human_says(&ada, &room.id, "thank you for opening").await?;
     agent_reads(&owner, &event_id, "thank you for opening").await?;
     let event_id = world.agent_says(&owner, "come in and sit").await?;

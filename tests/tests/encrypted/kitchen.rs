@@ -1,7 +1,7 @@
 //! A room of people with the bridge bot in it, as one of them sees it.
 
 use anyhow::{Context, Result, ensure};
-use parlour_tests::{Agent, Client, Human, Plan, encode};
+use parlour_tests::{Agent, Client, Human, Plan, encode, until};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -67,51 +67,119 @@ impl Kitchen {
         self.ada.obey("join", json!({"room": self.id, "encrypted": self.encrypted})).await.map(drop)
     }
 
-    /// The bot's notice with these words, as Ada's client shows it.
+    /// The bot's next notice with these words, as Ada's client shows it.
     pub(crate) async fn bot_says(&self, part: &str) -> Result<Value> {
         let wanted = |e: &Value| {
             e["room"] == self.id.as_str()
                 && e["sender"] == BOT
                 && e["kind"] == "message"
                 && text(&e["body"]).contains(part)
+                && !self.was_heard(text(&e["eventId"]))
         };
         let said = self.ada.see(&format!("{part:?} from the bot"), wanted).await?;
         ensure!(said["msgtype"] == "m.notice", "no notice: {said}");
         if self.encrypted {
             person_reads(&self.ada, text(&said["eventId"]), text(&said["body"])).await?;
         }
-        self.heard.lock().push((text(&said["eventId"]).to_owned(), text(&said["body"]).to_owned()));
+        has_html(&said)?;
+        self.hear(text(&said["eventId"]), text(&said["body"]));
         Ok(said)
     }
 
     /// Gives a command, and waits for the answer to it.
     pub(crate) async fn ask(&self, who: &Human, command: &str) -> Result<String> {
-        let event_id = who.say(&self.id, &format!("!agents {command}")).await?;
-        let answer =
-            |e: &Value| e["sender"] == BOT && e["relates"]["m.in_reply_to"]["event_id"] == event_id.as_str();
-        let said = self.ada.see(&format!("an answer to {command:?}"), answer).await?;
+        let typed = format!("!agents {command}");
+        let asked = who.say(&self.id, &typed).await?;
+        self.answer(&asked, &typed).await
+    }
+
+    /// Ada gives a command as clients do that offer what the bot announces (MSC4391).
+    pub(crate) async fn ask_in_form(&self, command: &str) -> Result<String> {
+        let shown = format!("/{command}");
+        let form = json!({"org.matrix.msc4391.command": {"command": command, "arguments": {}}});
+        let asked = json!({"room": self.id, "text": shown, "mentions": [BOT], "more": form});
+        let asked = self.ada.send(asked).await?;
+        self.answer(&asked, &shown).await
+    }
+
+    /// Bob gives a command, and is told which power he lacks.
+    pub(crate) async fn refuses_bob(&self, command: &str, power: &str) -> Result<()> {
+        let refused = self.ask(&self.bob, command).await?;
+        ensure!(refused.contains(&format!("takes the power to {power}")), "{command}: {refused}");
+        Ok(())
+    }
+
+    async fn answer(&self, asked: &str, words: &str) -> Result<String> {
+        let said = self.ada.see(&format!("an answer to {words:?}"), |e| answers(e, asked)).await?;
         ensure!(
             said["msgtype"] == "m.notice" && said["encrypted"] == self.encrypted,
             "an odd answer: {said}"
         );
-        let mut heard = self.heard.lock();
-        heard.push((event_id, format!("!agents {command}")));
-        heard.push((text(&said["eventId"]).to_owned(), text(&said["body"]).to_owned()));
+        has_html(&said)?;
+        self.hear(asked, words);
+        self.hear(text(&said["eventId"]), text(&said["body"]));
         Ok(text(&said["body"]).to_owned())
+    }
+
+    /// Ada gives a command in her chat with the bot, where no prefix is needed.
+    pub(crate) async fn ask_in_chat(&self, command: &str) -> Result<String> {
+        let chat = self.chat().await?;
+        let asked = self.ada.say(&chat, command).await?;
+        let sent = self.as_sent(&chat, &asked).await?;
+        ensure!(sent["type"] == "m.room.encrypted", "asked in clear: {sent}");
+        let said = self.ada.see(&format!("an answer to {command:?}"), |e| answers(e, &asked)).await?;
+        ensure!(said["room"] == chat.as_str() && said["msgtype"] == "m.notice", "an odd answer: {said}");
+        has_html(&said)?;
+        person_reads(&self.ada, text(&said["eventId"]), text(&said["body"])).await?;
+        Ok(text(&said["body"]).to_owned())
+    }
+
+    /// Ada sends the bot away by this command, and sees it go.
+    pub(crate) async fn send_away(&self, command: &str) -> Result<()> {
+        let (begun, typed) = (self.ada.events().len(), format!("!agents {command}"));
+        let asked = self.ada.say(&self.id, &typed).await?;
+        self.hear(&asked, &typed);
+        let goes = |e: &Value| {
+            e["kind"] == "member"
+                && e["room"] == self.id.as_str()
+                && e["stateKey"] == BOT
+                && e["content"]["membership"] == "leave"
+        };
+        let found = async || Ok(self.ada.events().into_iter().skip(begun).find(goes));
+        until("the bot to go", 60, found).await.map(drop)
+    }
+
+    fn hear(&self, event_id: &str, words: &str) {
+        self.heard.lock().push((event_id.to_owned(), words.to_owned()));
+    }
+
+    fn was_heard(&self, event_id: &str) -> bool {
+        self.heard.lock().iter().any(|(id, _)| id == event_id)
+    }
+
+    /// An event as the homeserver has it.
+    async fn as_sent(&self, room: &str, event_id: &str) -> Result<Value> {
+        let path = format!("/rooms/{}/event/{}", encode(room), encode(event_id));
+        self.ada.raw.call(Method::GET, &path, None).await?.expect(200)
     }
 
     /// The code, which Ada is told in a chat of her own with the bot.
     pub(crate) async fn code(&self) -> Result<String> {
         let answer = self.ask(&self.ada, "code").await?;
         ensure!(answer.contains("invited you to an encrypted chat"), "{answer}");
-        let invited =
-            |e: &Value| e["kind"] == "my_membership" && e["membership"] == "invite" && e["by"] == BOT;
-        let invitation = self.ada.see("an invitation of the bot", invited).await?;
-        let chat = text(&invitation["room"]).to_owned();
+        let chat = self.chat().await?;
         self.ada.accept(&chat).await?;
         let create = self.ada.raw.state(&chat, "m.room.encryption").await?;
         ensure!(create["algorithm"] == "m.megolm.v1.aes-sha2", "not encrypted: {create}");
         self.letter("").await
+    }
+
+    /// The chat to which the bot has invited Ada.
+    async fn chat(&self) -> Result<String> {
+        let invited =
+            |e: &Value| e["kind"] == "my_membership" && e["membership"] == "invite" && e["by"] == BOT;
+        let invitation = self.ada.see("an invitation of the bot", invited).await?;
+        Ok(text(&invitation["room"]).to_owned())
     }
 
     /// The code in a letter of the bot's, another than the one before.
@@ -161,6 +229,7 @@ impl Kitchen {
         let edit =
             |e: &Value| e["kind"] == "edit" && e["sender"] == BOT && e["relates"]["event_id"] == notice;
         let edit = self.ada.see("the notice edited", edit).await?;
+        has_html(&edit)?;
         Ok(text(&edit["newBody"]).to_owned())
     }
 
@@ -202,6 +271,20 @@ impl Kitchen {
             ensure!(!(clear && self.encrypted), "in clear: {event}");
         }
         ensure!(events.iter().any(|e| e["sender"] == BOT), "the bot said nothing");
+        for person in [&self.ada, &self.bob] {
+            let told = |e: &Value| e["room"] == self.id.as_str() && code_in(text(&e["body"])).is_some();
+            ensure!(!person.events().iter().any(told), "{} was told a code in the room", person.user_id);
+        }
         self.world.stack.finish().await
     }
+}
+
+fn answers(e: &Value, asked: &str) -> bool {
+    e["sender"] == BOT && e["relates"]["m.in_reply_to"]["event_id"] == asked
+}
+
+/// What the bot says comes in HTML too.
+fn has_html(said: &Value) -> Result<()> {
+    ensure!(said["format"] == "org.matrix.custom.html" && !text(&said["html"]).is_empty(), "no HTML: {said}");
+    Ok(())
 }

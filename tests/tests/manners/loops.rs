@@ -7,18 +7,21 @@ use parlour_tests::{Agent, Client, Human, Plan, SERVER_NAME, Stack, encode, fres
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, block_in_place};
 
 use crate::common::text;
 use crate::world::Trio;
 
 const TOLD: &str = "Agents here have answered each other";
 const ECHO: &str = "an echo of it";
+/// What the bridge takes where its config says nothing.
+const MAX_HOPS: u64 = 8;
 /// Eight answers of two agents on a busy machine.
 const SECONDS_MS: i64 = 20_000;
 
 /// An agent that answers all it hears, and says how many of its waits ended in silence.
 struct Echo {
+    agent: Agent,
     silences: watch::Receiver<usize>,
     _task: JoinSet<Result<()>>,
 }
@@ -28,7 +31,7 @@ impl Echo {
         let (tell, silences) = watch::channel(0);
         let mut task = JoinSet::new();
         task.spawn(answer_everything(agent.clone(), tell));
-        Self { silences, _task: task }
+        Self { agent: agent.clone(), silences, _task: task }
     }
 
     /// Waits until a whole wait, begun after this call, has brought nothing.
@@ -83,13 +86,55 @@ fn echoes(person: &Human) -> impl Iterator<Item = Value> {
 async fn one_word(person: &Human, room: &str, echo: [&Echo; 2], times: usize) -> Result<()> {
     let word = person.say(room, "one word").await?;
     until("people to be told", 60, async || Ok((told(person) >= times).then_some(()))).await?;
-    for echo in echo {
-        echo.silent().await?;
-    }
+    both_silent(echo).await?;
     ensure!(told(person) == times, "told {} times instead of {times}", told(person));
     let took_ms = last_echo_ms(person) - sent_ms(person, room, &word).await?;
     ensure!((1..SECONDS_MS).contains(&took_ms), "they stopped after {took_ms} ms");
+    one_is_beyond(echo).await
+}
+
+async fn both_silent(echo: [&Echo; 2]) -> Result<()> {
+    for echo in echo {
+        echo.silent().await?;
+    }
     Ok(())
+}
+
+/// The one that was woken last is told that its next word wakes nobody.
+async fn one_is_beyond(echo: [&Echo; 2]) -> Result<()> {
+    let guards = [loop_guard(&echo[0].agent).await?, loop_guard(&echo[1].agent).await?];
+    let is_beyond = |guard: &Value| {
+        let room = &guard["rooms"][0];
+        room["hops"].as_u64() > Some(MAX_HOPS) && room["wakesAgents"] == false
+    };
+    ensure!(guards.iter().all(|guard| guard["maxHops"] == MAX_HOPS), "another limit: {guards:?}");
+    ensure!(guards.iter().any(is_beyond), "neither is told that it was stopped: {guards:?}");
+    Ok(())
+}
+
+async fn loop_guard(agent: &Agent) -> Result<Value> {
+    let me = agent.get("/me").await?.expect(200)?;
+    Ok(me["loopGuard"].clone())
+}
+
+/// Agents that have been handed a person's word, and do not answer each other any more, are in no chain.
+async fn last_word(person: &Human, room: &str, agents: [&Agent; 2]) -> Result<()> {
+    let word = person.say(room, "the last word").await?;
+    for agent in agents {
+        agent.hear(&word).await?;
+        let guard = loop_guard(agent).await?;
+        ensure!(guard["maxHops"] == MAX_HOPS && guard["rooms"].is_null(), "still in a chain: {guard}");
+    }
+    Ok(())
+}
+
+/// Until the person's client has heard from the homeserver again, as it leaves out most of what is said meanwhile. The
+/// sign comes from another room: whatever is said in this one wakes the agents.
+async fn homeserver_restarts(stack: &Stack, person: &Human, friend: &str) -> Result<()> {
+    block_in_place(|| stack.synapse.restart())?;
+    let elsewhere = stack.person(friend)?.create_room(&json!({"invite": [person.user_id]})).await?;
+    let invited = |e: &Value| e["kind"] == "my_membership" && e["room"] == elsewhere.as_str();
+    person.see("an invitation after the restart", invited).await.map(drop)
 }
 
 /// When the homeserver took an event of the person's own.
@@ -131,16 +176,16 @@ async fn two_echoes_in_a_lobby_stop() -> Result<()> {
     ensure!((10..=80).contains(&said), "{said} echoes");
     let quiet = stack.agent("Quiet", None).await?;
     third_is_heard(&ada, &quiet, &named).await?;
-    // not the homeserver as well: the person's client would leave out most of what is said until it is back
-    for echo in [&one, &two] {
-        echo.silent().await?;
-    }
+    both_silent([&one, &two]).await?;
     ensure!(told(&ada) == 1, "told again, and no person spoke");
     stack.bridge.kill()?;
     stack.bridge.start()?;
     stack.bridge.ready().await?;
+    homeserver_restarts(&stack, &ada, "bob").await?;
     one_word(&ada, &room, [&one, &two], 2).await?;
+    homeserver_restarts(&stack, &ada, "carl").await?;
     drop((one, two));
+    last_word(&ada, &room, agents.each_ref()).await?;
     stack.finish().await
 }
 
@@ -157,8 +202,12 @@ async fn two_echoes_in_an_encrypted_room_stop() -> Result<()> {
     one_word(&trio.ada, &trio.room.id, [&one, &two], 1).await?;
     let notice = trio.ada.see("the notice", |e| text(&e["body"]).starts_with(TOLD)).await?;
     ensure!(notice["encrypted"] == true && notice["shield"]["colour"] == "none", "in clear: {notice}");
+    one_word(&trio.ada, &trio.room.id, [&one, &two], 2).await?;
     third_is_heard(&trio.ada, &quiet, &named).await?;
+    both_silent([&one, &two]).await?;
+    ensure!(told(&trio.ada) == 2, "told again, and no person spoke");
     drop((one, two));
+    last_word(&trio.ada, &trio.room.id, trio.agents()).await?;
     let Trio { world, room, ada, .. } = trio;
     world.finish(&room.id, &[&ada]).await
 }

@@ -4,6 +4,7 @@ use anyhow::Result;
 use parlour_tests::{Plan, Stack, encode, until};
 use reqwest::Method;
 use serde_json::json;
+use tokio::task::block_in_place;
 
 use crate::common::becomes;
 
@@ -39,10 +40,12 @@ async fn a_banned_agent_is_out_until_the_ban_is_lifted() -> Result<()> {
         .await?
         .refusal(403, "forbidden")?;
     becomes(&ada, &lobby, &puppet, "ban").await?;
+    block_in_place(|| stack.synapse.restart())?;
     let after = ada.say(&lobby, "after the ban").await?;
     other.hear(&after).await?;
 
     act("unban").await?;
+    block_in_place(|| stack.synapse.restart())?;
     scout.call(Method::POST, "/me/rooms", Some(&json!({"room": "lobby"}))).await?.expect(200)?;
     becomes(&ada, &lobby, &puppet, "join").await?;
     let now = ada.say(&lobby, "welcome back").await?;
