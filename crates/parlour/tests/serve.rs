@@ -17,7 +17,7 @@ use std::{
 use fake::{Fake, error};
 use parlour_synapse::Deadline;
 use rustix::process::{Pid, Signal, kill_process};
-use support::{Place, free_port, get};
+use support::{Place, free_port, get, http};
 use wiremock::ResponseTemplate;
 
 /// A `parlour serve` that is killed with its test.
@@ -86,6 +86,23 @@ fn a_homeserver_that_is_down_is_waited_for_and_sigterm_ends_it() {
     let log = serve.log();
     assert!(log.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{log}");
     assert!(log.contains("SIGTERM") && !log.contains("Bearer"), "{log}");
+}
+
+#[test]
+fn an_address_that_a_stranger_forwards_is_warned_of_once() {
+    let mut serve = Serve::start("http://127.0.0.1:9", "", &[]);
+    serve.not_ready(&[]);
+    for _ in 0..3 {
+        let body = r#"{"name": "Scout"}"#;
+        let head = "POST /v1/network-agents HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Forwarded-For: 10.0.0.1";
+        let more = format!("Content-Type: application/json\r\nContent-Length: {}", body.len());
+        http(serve.port, &format!("{head}\r\n{more}\r\n\r\n{body}")).unwrap();
+    }
+    serve.signal(Signal::TERM);
+    serve.ended();
+    let log = serve.log();
+    assert_eq!(log.matches("trusted_proxies").count(), 1, "{log}");
+    assert!(!log.contains("10.0.0.1"), "{log}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
