@@ -63,7 +63,12 @@ impl App {
         if self.is_managed(&room) { Ok(room) } else { Err(not_managed()) }
     }
 
-    /// The same for a command with a name: the first reading in which there is such an agent.
+    /// For commands that take no power: the room in which one is, or from a chat one of one's own.
+    pub(super) async fn room_looked_at(&self, ask: &Ask, rest: &str) -> Result<Arc<RoomLive>, Words> {
+        if ask.direct { self.choose(ask, room_of(rest)).await } else { Ok(ask.room.clone()) }
+    }
+
+    /// The same as [`room_meant`](Self::room_meant) for a command with a name: the first reading in which there is such an agent.
     pub(super) async fn agent_meant(
         &self,
         ask: &Ask,

@@ -1,7 +1,5 @@
 use std::sync::Arc;
 
-use parlour_domain::bot::command::room_of;
-
 use super::{Said, in_room, named};
 use crate::{
     app::App,
@@ -9,9 +7,9 @@ use crate::{
     live::{AgentLive, RoomLive},
 };
 
-/// For everybody in the room: they see the members anyway. From a chat for those who may let agents in or put them out.
+/// For everybody in the room: they see the members anyway.
 pub(super) async fn run(app: &Arc<App>, ask: &Ask, rest: &str) -> Said {
-    let room = if ask.direct { app.choose(ask, room_of(rest)).await? } else { ask.room.clone() };
+    let room = app.room_looked_at(ask, rest).await?;
     let inside = app.seated_in(&room);
     if inside.is_empty() {
         return Ok(Words::new("There is no agent").and(&in_room(ask, &room)).text("."));

@@ -1,7 +1,5 @@
 use std::sync::Arc;
 
-use parlour_domain::bot::command::room_of;
-
 use super::{Said, in_room};
 use crate::{
     app::App,
@@ -9,9 +7,9 @@ use crate::{
     live::RoomLive,
 };
 
-/// For everybody in the room; from a chat for those who may let agents in or put them out.
+/// For everybody in the room.
 pub(super) async fn run(app: &Arc<App>, ask: &Ask, rest: &str) -> Said {
-    let room = if ask.direct { app.choose(ask, room_of(rest)).await? } else { ask.room.clone() };
+    let room = app.room_looked_at(ask, rest).await?;
     Ok(Words::new("Number of this room").and(&in_room(ask, &room)).text(": ").and(&about(app, &room).await))
 }
 
